@@ -1,0 +1,30 @@
+// Time. The database clock decides when a job is due; this one times what happens inside a process.
+
+export interface Clock {
+  /** What to tell the database: null means "your own now()", which is what production uses. */
+  databaseNow(): Date | null
+}
+
+export const systemClock: Clock = { databaseNow: () => null }
+
+/** Milliseconds on a clock that all threads of this process share and that never goes backwards. */
+export function monotonicMs(): number {
+  return Number(process.hrtime.bigint() / 1_000n) / 1_000
+}
+
+/** Node fires a timer longer than this at once, so no timer is ever set beyond it. */
+export const MAX_TIMER_MS = 2 ** 31 - 1
+
+/** setTimeout for any delay that does not keep the process alive. Returns a function that cancels it. */
+export function after(delayMs: number, act: () => void): () => void {
+  let timer: NodeJS.Timeout
+  const arm = (remaining: number) => {
+    timer =
+      remaining > MAX_TIMER_MS
+        ? setTimeout(() => arm(remaining - MAX_TIMER_MS), MAX_TIMER_MS)
+        : setTimeout(act, Math.max(0, remaining))
+    timer.unref()
+  }
+  arm(delayMs)
+  return () => clearTimeout(timer)
+}

@@ -1,0 +1,284 @@
+// Every error Millrace throws. Each carries its facts as fields and builds its own sentence:
+// what happened, what was expected, what to do.
+import pg from 'pg'
+import { suggestion } from './did-you-mean.ts'
+
+export type MillraceErrorCode =
+  | 'invalid_definition'
+  | 'invalid_payload'
+  | 'unknown_job_type'
+  | 'tenant_required'
+  | 'tenant_mismatch'
+  | 'key_busy'
+  | 'enqueue_unknown'
+  | 'lease_lost'
+  | 'timed_out'
+  | 'invalid_result'
+  | 'database_unavailable'
+  | 'database_timeout'
+  | 'unsupported_database'
+  | 'schema_too_old'
+  | 'schema_too_new'
+  | 'migration_failed'
+  | 'worker_stopping'
+
+export class MillraceError extends Error {
+  readonly code: MillraceErrorCode
+
+  constructor(code: MillraceErrorCode, message: string, cause?: unknown) {
+    super(message, cause === undefined ? undefined : { cause })
+    this.code = code
+    this.name = new.target.name
+  }
+}
+
+/** A queue, job or option was declared in a way that cannot work. Thrown while the program starts. */
+export class InvalidDefinition extends MillraceError {
+  constructor(message: string) {
+    super('invalid_definition', message)
+  }
+}
+
+export interface PayloadIssue {
+  path: string
+  message: string
+}
+
+/** The payload does not fit its schema, or cannot be stored as JSON. Nothing was enqueued. */
+export class InvalidPayload extends MillraceError {
+  readonly type: string
+  readonly issues: readonly PayloadIssue[]
+
+  constructor(type: string, issues: readonly PayloadIssue[]) {
+    const list = issues.map((issue) => (issue.path ? `${issue.path}: ${issue.message}` : issue.message)).join('; ')
+    super(
+      'invalid_payload',
+      `The payload of job "${type}" is not valid: ${list}. Correct the payload or the schema of the contract.`,
+    )
+    this.type = type
+    this.issues = issues
+  }
+}
+
+/** No contract of that type was given to createMillrace. */
+export class UnknownJobType extends MillraceError {
+  readonly type: string
+
+  constructor(type: string, known: readonly string[]) {
+    super(
+      'unknown_job_type',
+      `There is no job type "${type}".${suggestion(type, known)} List its contract in createMillrace({ jobs }).`,
+    )
+    this.type = type
+  }
+}
+
+/** The queue demands a tenant and none was given. */
+export class TenantRequired extends MillraceError {
+  constructor(type: string, queue: string) {
+    super(
+      'tenant_required',
+      `Job "${type}" runs in queue "${queue}", which requires a tenant, and none was given. Pass { tenant } or declare \`tenant\` on the contract.`,
+    )
+  }
+}
+
+/** The contract reads the tenant from the payload, and the caller named another one. */
+export class TenantMismatch extends MillraceError {
+  constructor(type: string, derived: string, given: string) {
+    super(
+      'tenant_mismatch',
+      `Job "${type}" belongs to tenant "${derived}" by its payload, but { tenant: "${given}" } was passed. Leave the option out, or correct the payload.`,
+    )
+  }
+}
+
+/** Another transaction is enqueueing the same dedup key and has not ended. */
+export class KeyBusy extends MillraceError {
+  readonly type: string
+  readonly dedupKey: string
+
+  constructor(type: string, dedupKey: string, waitedMs: number, cause?: unknown) {
+    super(
+      'key_busy',
+      `The dedup key "${dedupKey}" of job "${type}" is held by another transaction that did not end within ${waitedMs} ms. Nothing was enqueued: try again when that transaction has ended.`,
+      cause,
+    )
+    this.type = type
+    this.dedupKey = dedupKey
+  }
+}
+
+/** The connection broke before the answer came: the job may or may not exist. */
+export class EnqueueUnknown extends MillraceError {
+  constructor(type: string, isKeyed: boolean, cause: unknown) {
+    const remedy = isKeyed
+      ? 'It has a dedup key, so enqueueing it again is safe: at most one will live.'
+      : 'Enqueue again only if running it twice is harmless, or give it a dedup key.'
+    super(
+      'enqueue_unknown',
+      `The connection was lost before Postgres confirmed job "${type}": it may or may not be enqueued. ${remedy}`,
+      cause,
+    )
+  }
+}
+
+/** This run no longer owns its job: another one has taken over, or soon will. Effects of its transaction were rolled back. */
+export class LeaseLost extends MillraceError {
+  constructor(detail: string) {
+    super(
+      'lease_lost',
+      `This run no longer owns its job: ${detail}. Stop working; whatever this run does now will not be recorded.`,
+    )
+  }
+}
+
+/** The handler took longer than the type's timeout. */
+export class TimedOut extends MillraceError {
+  readonly timeoutMs: number
+
+  constructor(type: string, timeoutMs: number) {
+    super(
+      'timed_out',
+      `Job "${type}" did not finish within its timeout of ${timeoutMs} ms. Make it faster, or raise \`timeout\` on its contract.`,
+    )
+    this.timeoutMs = timeoutMs
+  }
+}
+
+/** The handler's result does not fit the contract's result schema, or cannot be stored. */
+export class InvalidResult extends MillraceError {
+  constructor(type: string, detail: string) {
+    super(
+      'invalid_result',
+      `The result of job "${type}" cannot be recorded: ${detail}. Correct the handler or the contract's result schema.`,
+    )
+  }
+}
+
+export class DatabaseUnavailable extends MillraceError {
+  constructor(cause: unknown) {
+    const detail = cause instanceof Error ? cause.message || cause.name : String(cause)
+    super(
+      'database_unavailable',
+      `Postgres cannot be reached (${detail}). Nothing was written. It is tried again at most every two seconds.`,
+      cause,
+    )
+  }
+}
+
+export class DatabaseTimeout extends MillraceError {
+  constructor(what: string, deadlineMs: number) {
+    super('database_timeout', `Postgres did not answer ${what} within ${deadlineMs} ms; the connection was closed.`)
+  }
+}
+
+export class UnsupportedDatabase extends MillraceError {
+  constructor(message: string) {
+    super('unsupported_database', message)
+  }
+}
+
+/** The code knows migrations that this schema has not seen. */
+export class SchemaTooOld extends MillraceError {
+  readonly missing: readonly string[]
+
+  constructor(schema: string, missing: readonly string[]) {
+    const command = schema === 'millrace' ? 'millrace migrate' : `millrace migrate --schema ${schema}`
+    super(
+      'schema_too_old',
+      `The schema "${schema}" lacks ${missing.join(', ')}, which this version of Millrace needs. Run \`${command}\`, then start again.`,
+    )
+    this.missing = missing
+  }
+}
+
+/** A newer Millrace has changed the schema in a way that this version must not run on. */
+export class SchemaTooNew extends MillraceError {
+  readonly breaking: readonly string[]
+
+  constructor(schema: string, breaking: readonly string[]) {
+    super(
+      'schema_too_new',
+      `The schema "${schema}" has ${breaking.join(', ')}, marked as breaking and unknown to this version of Millrace: a newer one has migrated it. Nothing was changed. Deploy the newer version here too.`,
+    )
+    this.breaking = breaking
+  }
+}
+
+/** `problem` completes the sentence that begins with the migration's name, and says what to do. */
+export class MigrationFailed extends MillraceError {
+  readonly migration: string
+
+  constructor(migration: string, problem: string, cause?: unknown) {
+    super('migration_failed', `Migration ${migration} ${problem}`, cause)
+    this.migration = migration
+  }
+}
+
+/** The worker is shutting down. The reason on a handler's abort signal, and what a late enqueue of the process gets. */
+export class WorkerStopping extends MillraceError {
+  constructor() {
+    super('worker_stopping', 'The worker is shutting down. The job goes back to its queue and no attempt is lost.')
+  }
+}
+
+/** What a handler throws when trying again cannot help: the job goes to the dead letters at once. */
+export class Unrecoverable extends Error {
+  override readonly name = 'Unrecoverable'
+}
+
+/** The longest wait a RetryAfter can ask for: whoever answers "in a year" is not obeyed. */
+export const MAX_RETRY_AFTER_MS = 24 * 60 * 60 * 1000
+
+/** SQLSTATEs that decide what we do, named once. */
+const sqlState = {
+  lockNotAvailable: '55P03',
+  noPartition: '23514',
+  duplicates: new Set(['23505', '42P06', '42P07', '42710']),
+  missing: new Set(['42P01', '3F000', '42703']),
+  transient: /^(08|40001$|40P01$|53|55P03$|57P0|25006$)/,
+}
+
+const stateOf = (error: unknown): string => (error instanceof pg.DatabaseError ? (error.code ?? '') : '')
+
+export const isLockTimeout = (error: unknown): boolean => stateOf(error) === sqlState.lockNotAvailable
+export const isConflict = (error: unknown): boolean => sqlState.duplicates.has(stateOf(error))
+export const isMissing = (error: unknown): boolean => sqlState.missing.has(stateOf(error))
+export const isNoPartition = (error: unknown): boolean =>
+  stateOf(error) === sqlState.noPartition && /no partition of relation/.test((error as Error).message)
+/** The server refused for a reason that passes: overload, fail-over, shutdown, deadlock. */
+export const isTransient = (error: unknown): boolean => sqlState.transient.test(stateOf(error))
+
+/** What is kept of a failure, whatever was thrown. */
+export interface Failure {
+  class: string
+  message: string
+  stack: string | null
+}
+
+const MAX_MESSAGE = 4_000
+const MAX_STACK = 8_000
+
+/** Turns anything thrown into text that Postgres will store: recording a failure must never fail. */
+export function failureFrom(thrown: unknown): Failure {
+  try {
+    if (thrown instanceof Error) {
+      return {
+        class: storable(thrown.name || 'Error', 200),
+        message: storable(thrown.message || thrown.name || 'Error', MAX_MESSAGE),
+        stack: thrown.stack ? storable(thrown.stack, MAX_STACK) : null,
+      }
+    }
+    const text = typeof thrown === 'string' ? thrown : (JSON.stringify(thrown) ?? String(thrown))
+    return { class: 'NonError', message: storable(text, MAX_MESSAGE), stack: null }
+  } catch {
+    return { class: 'Unprintable', message: 'Something was thrown that cannot be turned into text.', stack: null }
+  }
+}
+
+/** Text that a Postgres `text` or `jsonb` value accepts: no NUL, no lone surrogates, not too long. */
+export function storable(text: string, maxLength: number): string {
+  const cut = text.length > maxLength ? `${text.slice(0, maxLength)}…` : text
+  return cut.replaceAll('\u0000', '\uFFFD').toWellFormed()
+}

@@ -1,0 +1,131 @@
+// How a run ends. Three statements, each fenced by (id, run_id) and each returning the runs it won.
+import type { Retention } from '../contract/job.ts'
+import { plainArray, textArray } from './arrays.ts'
+import type { Session } from './db.ts'
+import type { Now } from './jobs.ts'
+
+export interface RecordedFailure {
+  class: string
+  message: string
+  stack: string | null
+  fingerprint: string | null
+  /** JSON text: the last log lines of the run. */
+  logs: string | null
+}
+
+export type DeadReason =
+  | 'exhausted'
+  | 'discarded'
+  | 'unrecoverable'
+  | 'gave_up'
+  | 'invalid_payload'
+  | 'stuck'
+  | 'crash_loop'
+
+interface RunKey {
+  id: string
+  runId: string
+}
+
+/** The job is over: it completed, or was cancelled on purpose. */
+export interface Finish extends RunKey {
+  kind: 'finish'
+  status: 'completed' | 'cancelled'
+  /** JSON text. */
+  result: string | null
+  reason: string | null
+  retention: Retention
+}
+
+/** The job goes on waiting. */
+export interface Requeue extends RunKey {
+  kind: 'requeue'
+  delayMs: number
+  /** True: this run does not count as an attempt. */
+  refund: boolean
+  /** What the run says about crashes: an outcome was recorded, it never started, or its process died. */
+  crash: 'clear' | 'keep' | 'count'
+  failure: RecordedFailure | null
+}
+
+/** The job has failed for good. */
+export interface Bury extends RunKey {
+  kind: 'bury'
+  reason: DeadReason
+  failure: RecordedFailure
+  retention: Retention
+  /** True: no dead letter, the contract says it may be dropped. */
+  drop: boolean
+}
+
+export type Settlement = Finish | Requeue | Bury
+
+/** Writes settlements of one kind; returns the ids whose fence held. */
+export async function settle(session: Session, now: Now, batch: readonly Settlement[]): Promise<Set<string>> {
+  const sorted = [...batch].sort(byId)
+  const [first] = sorted
+  if (first === undefined) return new Set()
+  const rows = await statements[first.kind](session, now, sorted as never[])
+  return new Set(rows.map((row) => row.id))
+}
+
+type Statement<Kind> = (session: Session, now: Now, batch: readonly Kind[]) => Promise<{ id: string }[]>
+
+const statements: { finish: Statement<Finish>; requeue: Statement<Requeue>; bury: Statement<Bury> } = {
+  finish: (session, now, batch) =>
+    session.run('jobFinish', [
+      now,
+      ...keys(batch),
+      textArray(batch.map((each) => each.status)),
+      textArray(batch.map((each) => each.result)),
+      textArray(batch.map((each) => each.reason)),
+      textArray(batch.map((each) => each.retention)),
+    ]),
+
+  requeue: (session, now, batch) =>
+    session.run('jobRequeue', [
+      now,
+      ...keys(batch),
+      plainArray(batch.map((each) => each.delayMs)),
+      plainArray(batch.map((each) => each.refund)),
+      textArray(batch.map((each) => each.crash)),
+      ...failures(batch.map((each) => each.failure)),
+    ]),
+
+  bury: (session, now, batch) =>
+    session.run('jobBury', [
+      now,
+      ...keys(batch),
+      textArray(batch.map((each) => each.reason)),
+      ...failures(batch.map((each) => each.failure)),
+      textArray(batch.map((each) => each.retention)),
+      plainArray(batch.map((each) => each.drop)),
+    ]),
+}
+
+export type RunState = 'running' | 'settled' | 'gone'
+
+/** What became of runs whose settlement got no answer, by position. */
+export async function jobRunState(session: Session, runs: readonly RunKey[]): Promise<RunState[]> {
+  const rows = await session.run<{ id: string; state: 'running' | 'settled' }>('jobRunState', [...keys(runs)])
+  const states = new Map(rows.map((row) => [row.id, row.state]))
+  return runs.map((run) => states.get(run.id) ?? 'gone')
+}
+
+const keys = (batch: readonly RunKey[]): [string, string] => [
+  plainArray(batch.map((each) => each.id)),
+  plainArray(batch.map((each) => each.runId)),
+]
+
+const failures = (batch: readonly (RecordedFailure | null)[]): string[] => [
+  textArray(batch.map((each) => each?.class)),
+  textArray(batch.map((each) => each?.message)),
+  textArray(batch.map((each) => each?.stack)),
+  textArray(batch.map((each) => each?.fingerprint)),
+  textArray(batch.map((each) => each?.logs)),
+]
+
+/** Ids are decimal text: the longer is the larger. */
+function byId(a: RunKey, b: RunKey): number {
+  return a.id.length - b.id.length || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0)
+}

@@ -1,0 +1,53 @@
+-- Settle runs whose job has failed for good: archive, last attempt and dead letter are written together.
+-- Params:  $1 now timestamptz or null, $2 ids bigint[], $3 run_ids uuid[], $4 reasons text[], $5 error_classes text[],
+--          $6 error_messages text[], $7 error_stacks text[], $8 fingerprints text[], $9 logs jsonb[], $10 retentions text[],
+--          $11 drops bool[]: the contract says such a job may be dropped, so no dead letter
+-- Returns: the ids whose fence held.
+-- Locks:   those job rows, in the order given: pass them sorted by id.
+-- Index:   job_pkey
+with buried as (
+  delete from millrace.job
+  using unnest($2::bigint[], $3::uuid[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::jsonb[],
+    $10::text[], $11::bool[])
+    as mine (id, run_id, reason, error_class, error_message, error_stack, fingerprint, logs, retention, dropped)
+  where job.id = mine.id
+    and job.run_id = mine.run_id
+    and job.status = 'processing'
+  returning job.*, mine.reason, mine.error_class, mine.error_message, mine.error_stack, mine.fingerprint, mine.logs,
+    mine.retention, mine.dropped, to_jsonb(job) as original, coalesce($1, now()) as died_at
+),
+archived as (
+  insert into millrace.job_archive (
+    id, status, type, queue, tenant, priority, attempt, max_attempts, crashes, payload_version, run_at, created_at,
+    started_at, finished_at, last_error_at, parent_job_id, workflow_id, run_id, worker_id, retention, dedup_key,
+    correlation_id, created_by, trace_parent, reason, last_error, payload
+  )
+  select
+    id, 'dead', type, queue, tenant, priority, attempt, max_attempts, crashes, payload_version, run_at, created_at,
+    started_at, died_at, died_at, parent_job_id, workflow_id, run_id, worker_id, retention, dedup_key,
+    correlation_id, created_by, trace_parent, reason, error_message, payload
+  from buried
+  where retention <> 'none'
+),
+recorded as (
+  insert into millrace.job_attempt (
+    job_id, attempt, run_id, worker_id, type, queue, started_at, finished_at,
+    error_class, error_message, error_stack, fingerprint, logs
+  )
+  select
+    id, attempt, run_id, worker_id, type, queue, started_at, died_at,
+    error_class, error_message, error_stack, fingerprint, logs
+  from buried
+),
+lettered as (
+  insert into millrace.dead_letter_jobs (
+    job_id, type, queue, tenant, correlation_id, reason, attempts, original_job, error_message, error_details,
+    fingerprint, died_at
+  )
+  select
+    id, type, queue, tenant, correlation_id, reason, attempt, original, error_message,
+    jsonb_build_object('class', error_class, 'stack', error_stack, 'logs', logs), fingerprint, died_at
+  from buried
+  where not dropped
+)
+select id from buried;

@@ -1,0 +1,24 @@
+-- Cancel jobs that wait: they move to the archive at once.
+-- Params:  $1 now timestamptz or null, $2 ids bigint[], $3 reason text
+-- Returns: the ids cancelled.
+-- Locks:   those job rows
+-- Index:   job_pkey
+with cancelled as (
+  delete from millrace.job
+  where id = any($2::bigint[])
+    and status in ('pending', 'blocked')
+  returning *
+),
+archived as (
+  insert into millrace.job_archive (
+    id, status, type, queue, tenant, priority, attempt, max_attempts, crashes, payload_version, run_at, created_at,
+    started_at, finished_at, last_error_at, parent_job_id, workflow_id, run_id, worker_id, retention, dedup_key,
+    correlation_id, created_by, trace_parent, reason, last_error, payload
+  )
+  select
+    id, 'cancelled', type, queue, tenant, priority, attempt, max_attempts, crashes, payload_version, run_at, created_at,
+    started_at, coalesce($1, now()), last_error_at, parent_job_id, workflow_id, run_id, worker_id, 'standard', dedup_key,
+    correlation_id, created_by, trace_parent, $3, last_error, payload
+  from cancelled
+)
+select id from cancelled;

@@ -1,0 +1,56 @@
+-- Take due jobs from several queues, each in its order: priority, due time, id.
+-- Params:  $1 now timestamptz or null, $2 queues text[], $3 limits int[], $4 types text[] the worker can run,
+--          $5 stuck_after_ms float8[] of those types, $6 run_id uuid, $7 worker_id uuid, $8 how many suspects at most
+-- Returns: the claimed jobs; all carry the one run_id, which the caller made up before it asked.
+-- Locks:   the claimed rows; skips what others hold.
+-- Index:   job_for_claim_idx, job_suspect_idx
+-- The walk over priorities keeps work that is due in the future out of the scan. Rows are locked as they are pulled,
+-- so the outer limit bounds what is locked; the inner one tells the planner that few rows are wanted, without which
+-- statistics from a quiet hour make it sort the whole backlog. The commit may be asynchronous: a claim lost in a crash
+-- only runs again.
+with due as materialized (
+  select picked.id
+  from (select set_config('synchronous_commit', 'off', true)) as commit_mode
+  cross join unnest($2::text[], $3::int[]) as wanted (queue, slots)
+  cross join lateral (
+    with recursive level (priority) as (
+      (select priority from millrace.job
+       where queue = wanted.queue and status = 'pending' and crashes = 0
+       order by priority limit 1)
+      union all
+      select next.priority
+      from level
+      cross join lateral (
+        select priority from millrace.job
+        where queue = wanted.queue and status = 'pending' and crashes = 0 and priority > level.priority
+        order by priority limit 1
+      ) as next
+    )
+    select head.id
+    from level
+    cross join lateral (
+      select id from millrace.job
+      where queue = wanted.queue and status = 'pending' and crashes = 0
+        and priority = level.priority and run_at <= coalesce($1, now()) and type = any($4)
+      order by run_at, id
+      limit wanted.slots
+      for no key update skip locked
+    ) as head
+    limit wanted.slots
+  ) as picked
+),
+suspect as materialized (
+  select id from millrace.job
+  where queue = any($2) and status = 'pending' and crashes > 0
+    and run_at <= coalesce($1, now()) and type = any($4)
+  limit $8
+  for no key update skip locked
+)
+update millrace.job
+set status = 'processing', run_id = $6, worker_id = $7, attempt = attempt + 1,
+    started_at = coalesce($1, now()), updated_at = coalesce($1, now()),
+    deadline_at = coalesce($1, now()) + ($5::float8[])[array_position($4, type)] * interval '1 millisecond'
+where id = any(array(select id from due union all select id from suspect))
+  and status = 'pending'
+returning id, type, queue, tenant, priority, payload, payload_version, run_at, attempt, max_attempts, crashes,
+  correlation_id, parent_job_id, workflow_id, created_by, trace_parent, created_at, started_at, cancel_requested_at;

@@ -1,0 +1,29 @@
+-- Settle runs that ended for good without failing: completed, or cancelled on purpose. The rows move to the archive.
+-- Params:  $1 now timestamptz or null, $2 ids bigint[], $3 run_ids uuid[], $4 statuses text[], $5 results jsonb[],
+--          $6 reasons text[], $7 retentions text[] ('none' keeps nothing)
+-- Returns: the ids whose fence held. A missing id belongs to another run by now, or was settled before.
+-- Locks:   those job rows, in the order given: pass them sorted by id.
+-- Index:   job_pkey
+with finished as (
+  delete from millrace.job
+  using unnest($2::bigint[], $3::uuid[], $4::text[], $5::jsonb[], $6::text[], $7::text[])
+    as mine (id, run_id, final_status, result, reason, retention)
+  where job.id = mine.id
+    and job.run_id = mine.run_id
+    and job.status = 'processing'
+  returning job.*, mine.final_status, mine.result, mine.reason, mine.retention
+),
+archived as (
+  insert into millrace.job_archive (
+    id, status, type, queue, tenant, priority, attempt, max_attempts, crashes, payload_version, run_at, created_at,
+    started_at, finished_at, last_error_at, parent_job_id, workflow_id, run_id, worker_id, retention, dedup_key,
+    correlation_id, created_by, trace_parent, reason, last_error, payload, result
+  )
+  select
+    id, final_status, type, queue, tenant, priority, attempt, max_attempts, crashes, payload_version, run_at, created_at,
+    started_at, coalesce($1, now()), last_error_at, parent_job_id, workflow_id, run_id, worker_id, retention, dedup_key,
+    correlation_id, created_by, trace_parent, reason, last_error, payload, result
+  from finished
+  where retention <> 'none'
+)
+select id from finished;

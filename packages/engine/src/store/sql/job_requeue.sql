@@ -1,0 +1,48 @@
+-- Settle runs whose job goes on waiting: a failed attempt to be retried, a snooze, a give-back, a rescue.
+-- Params:  $1 now timestamptz or null, $2 ids bigint[], $3 run_ids uuid[], $4 delays_ms float8[],
+--          $5 refunds bool[]: the attempt does not count,
+--          $6 crashes text[]: 'clear' (an outcome was recorded), 'keep' (it never started), 'count' (its process died),
+--          $7 error_classes text[], $8 error_messages text[], $9 error_stacks text[], $10 fingerprints text[],
+--          $11 logs jsonb[]: an attempt row is written where error_class is not null
+-- Returns: the ids whose fence held.
+-- Locks:   those job rows, in the order given: pass them sorted by id.
+-- Index:   job_pkey
+-- run_id stays, so that a repeated flush recognises itself; a rescue clears it, because the run was not its own.
+-- A job that was asked to stop meanwhile is due at once, and ends as cancelled instead of running again.
+with mine as (
+  select *
+  from unnest($2::bigint[], $3::uuid[], $4::float8[], $5::bool[], $6::text[], $7::text[], $8::text[], $9::text[],
+    $10::text[], $11::jsonb[])
+    as mine (id, run_id, delay_ms, refund, crash, error_class, error_message, error_stack, fingerprint, logs)
+),
+requeued as (
+  update millrace.job
+  set status = 'pending',
+      run_at = coalesce($1, now())
+        + case when cancel_requested_at is null then mine.delay_ms else 0 end * interval '1 millisecond',
+      attempt = attempt - mine.refund::int,
+      crashes = case mine.crash when 'clear' then 0 when 'keep' then crashes else crashes + 1 end,
+      run_id = case when mine.crash = 'count' then null else job.run_id end,
+      deadline_at = null,
+      last_error = coalesce(mine.error_message, last_error),
+      last_error_at = case when mine.error_message is null then last_error_at else coalesce($1, now()) end,
+      updated_at = coalesce($1, now())
+  from mine
+  where job.id = mine.id
+    and job.run_id = mine.run_id
+    and job.status = 'processing'
+  returning job.id, job.attempt, job.worker_id, job.type, job.queue, job.started_at, mine.run_id, mine.error_class,
+    mine.error_message, mine.error_stack, mine.fingerprint, mine.logs
+),
+recorded as (
+  insert into millrace.job_attempt (
+    job_id, attempt, run_id, worker_id, type, queue, started_at, finished_at,
+    error_class, error_message, error_stack, fingerprint, logs
+  )
+  select
+    id, attempt, run_id, worker_id, type, queue, started_at, coalesce($1, now()),
+    error_class, error_message, error_stack, fingerprint, logs
+  from requeued
+  where error_class is not null
+)
+select id from requeued;

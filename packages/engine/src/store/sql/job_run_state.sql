@@ -1,0 +1,13 @@
+-- What became of these runs? Asked when the reply to a settlement was lost.
+-- Params:  $1 ids bigint[], $2 run_ids uuid[]
+-- Returns: id, state: 'running' (still ours, nothing was written), 'settled' (our write is there). No row: another
+--          run has taken over, or the job is gone without a trace of ours.
+-- Locks:   none
+-- Index:   job_pkey, job_archive_by_id_idx
+select mine.id, case job.status when 'processing' then 'running' else 'settled' end as state
+from unnest($1::bigint[], $2::uuid[]) as mine (id, run_id)
+join millrace.job on job.id = mine.id and job.run_id = mine.run_id
+union all
+select mine.id, 'settled'
+from unnest($1::bigint[], $2::uuid[]) as mine (id, run_id)
+join millrace.job_archive as archive on archive.id = mine.id and archive.run_id = mine.run_id;

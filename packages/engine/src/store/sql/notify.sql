@@ -1,0 +1,6 @@
+-- Tell listening workers something: which queues have new work, or whom to reconcile.
+-- Params:  $1 channel text, $2 payloads text[]
+-- Returns: nothing of use
+-- Locks:   the server's notification queue, at commit: which is why callers debounce.
+-- Index:   none
+select pg_notify($1, payload) from unnest($2::text[]) as payload;

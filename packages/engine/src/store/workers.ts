@@ -1,0 +1,47 @@
+// Worker leases.
+import type { Session } from './db.ts'
+import type { Now } from './jobs.ts'
+
+export interface NewWorker {
+  id: string
+  host: string
+  pid: number
+  version: string
+  lanes: Record<string, number>
+  ttlMs: number
+}
+
+export async function workerRegister(session: Session, now: Now, worker: NewWorker): Promise<void> {
+  await session.run('workerRegister', [
+    now,
+    worker.id,
+    worker.host,
+    worker.pid,
+    worker.version,
+    JSON.stringify(worker.lanes),
+    worker.ttlMs,
+  ])
+}
+
+/** False: the lease was ended, and there is no way back under this id. */
+export async function workerBeat(session: Session, now: Now, id: string, ttlMs: number): Promise<boolean> {
+  return (await session.run('workerBeat', [now, id, ttlMs])).length > 0
+}
+
+export async function workerEnd(session: Session, now: Now, id: string, reason: string): Promise<void> {
+  await session.run('workerEnd', [now, id, reason])
+}
+
+export interface DeadWorker {
+  id: string
+  host: string
+  pid: number
+}
+
+export function workerExpire(session: Session, now: Now): Promise<DeadWorker[]> {
+  return session.run('workerExpire', [now])
+}
+
+export async function workerPrune(session: Session, now: Now, ageMs: number): Promise<number> {
+  return (await session.run('workerPrune', [now, ageMs])).length
+}
