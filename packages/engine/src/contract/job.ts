@@ -1,0 +1,132 @@
+import type { StandardSchemaV1 } from '@standard-schema/spec'
+import { InvalidDefinition } from '../errors.ts'
+import { type Duration, toMs } from './duration.ts'
+import type { Queue, QueueOptions } from './queue.ts'
+import { type Backoff, DEFAULT_ATTEMPTS, defaultBackoff, type RetryPolicy } from './retry.ts'
+
+/** How long the archive keeps finished jobs: not at all, a day, a week, 90 days. */
+export type Retention = 'none' | 'short' | 'standard' | 'long'
+
+export interface JobDefinition<
+  Type extends string,
+  Q extends Queue,
+  Payload extends StandardSchemaV1,
+  Result extends StandardSchemaV1 | undefined,
+> {
+  /** The name that is stored with every job: keep it for ever, or give workers both. */
+  type: Type
+  queue: Q
+  /** Any Standard Schema (Zod, Valibot, ArkType …). The validated input is stored and parsed again when it runs. */
+  payload: Payload
+  /** Types what the handler returns, and checks it. */
+  result?: Result
+  retry?: RetryPolicy
+  /** At 1× the handler's signal aborts and the attempt fails; at 2× the run is called stuck. Default 5 min. */
+  timeout?: Duration
+  /** At most one live job per (tenant, type, key). */
+  dedupe?: { key: (payload: StandardSchemaV1.InferInput<Payload>) => string | null | undefined }
+  /** Read the tenant from the payload. */
+  tenant?: (payload: StandardSchemaV1.InferInput<Payload>) => string
+  /** Default 'standard'. */
+  retention?: Retention
+}
+
+export interface JobContract<
+  Type extends string = string,
+  Q extends Queue = Queue,
+  Payload extends StandardSchemaV1 = StandardSchemaV1,
+  Result extends StandardSchemaV1 | undefined = StandardSchemaV1 | undefined,
+  DerivesTenant extends boolean = boolean,
+> {
+  readonly type: Type
+  readonly queue: Q
+  readonly payload: Payload
+  readonly result: Result
+  readonly retry: ResolvedRetry
+  readonly timeoutMs: number
+  readonly dedupeKey: ((payload: never) => string | null | undefined) | undefined
+  readonly tenantOf: ((payload: never) => string) | undefined
+  readonly retention: Retention
+  /** Only in the types: whether the tenant comes from the payload. */
+  readonly derivesTenant: DerivesTenant
+}
+
+export interface ResolvedRetry {
+  readonly attempts: number
+  readonly backoff: Backoff
+  readonly giveUpAfterMs: number | undefined
+  readonly onExhausted: 'dead-letter' | 'drop'
+}
+
+/** What `enqueue` takes for this contract. */
+export type PayloadInput<C extends JobContract> = StandardSchemaV1.InferInput<C['payload']>
+/** What the handler gets. */
+export type PayloadOutput<C extends JobContract> = StandardSchemaV1.InferOutput<C['payload']>
+/** What the handler must return. */
+export type ResultInput<C extends JobContract> = C['result'] extends StandardSchemaV1
+  ? StandardSchemaV1.InferInput<C['result']>
+  : unknown
+
+export type RequiresTenant<C extends JobContract> =
+  C extends JobContract<
+    string,
+    Queue<string, infer Options>,
+    StandardSchemaV1,
+    StandardSchemaV1 | undefined,
+    infer Derives
+  >
+    ? Options extends { tenant: 'required' }
+      ? Derives extends true
+        ? false
+        : true
+      : false
+    : never
+
+const DEFAULT_TIMEOUT: Duration = '5m'
+const TYPE = /^[\w.:/-]{1,100}$/
+
+/** Declares a job type: what it carries, where it runs, how it is retried. No handler code: safe to import anywhere. */
+export function defineJob<
+  const Type extends string,
+  Q extends Queue<string, QueueOptions>,
+  Payload extends StandardSchemaV1,
+  Result extends StandardSchemaV1 | undefined = undefined,
+  const Definition extends JobDefinition<Type, Q, Payload, Result> = JobDefinition<Type, Q, Payload, Result>,
+>(
+  definition: Definition & JobDefinition<Type, Q, Payload, Result>,
+): JobContract<Type, Q, Payload, Result, Definition extends { tenant: (...args: never[]) => string } ? true : false> {
+  const { type, queue, payload, result, dedupe, tenant } = definition
+  if (!TYPE.test(type)) {
+    throw new InvalidDefinition(`Job type "${type}" is not usable: expected 1–100 letters, digits or "_ . : / -".`)
+  }
+  const timeoutMs = toMs(definition.timeout ?? queue.options.timeout ?? DEFAULT_TIMEOUT, `Job "${type}": timeout`)
+  if (timeoutMs === 0) {
+    throw new InvalidDefinition(`Job "${type}" has timeout 0: every job needs a finite timeout above 0, like '5m'.`)
+  }
+  return {
+    type,
+    queue,
+    payload,
+    result: result as Result,
+    retry: resolveRetry(type, { ...queue.options.retry, ...definition.retry }),
+    timeoutMs,
+    dedupeKey: dedupe?.key,
+    tenantOf: tenant,
+    retention: definition.retention ?? 'standard',
+    derivesTenant: (tenant !== undefined) as never,
+  }
+}
+
+function resolveRetry(type: string, policy: RetryPolicy): ResolvedRetry {
+  const attempts = policy.attempts ?? DEFAULT_ATTEMPTS
+  if (!Number.isInteger(attempts) || attempts < 1 || attempts > 32_767) {
+    throw new InvalidDefinition(`Job "${type}" has ${attempts} attempts: expected an integer from 1 to 32767.`)
+  }
+  return {
+    attempts,
+    backoff: policy.backoff ?? defaultBackoff,
+    giveUpAfterMs:
+      policy.giveUpAfter === undefined ? undefined : toMs(policy.giveUpAfter, `Job "${type}": retry.giveUpAfter`),
+    onExhausted: policy.onExhausted ?? 'dead-letter',
+  }
+}

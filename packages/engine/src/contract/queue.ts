@@ -1,0 +1,61 @@
+import { InvalidDefinition } from '../errors.ts'
+import { type Duration, toMs } from './duration.ts'
+import type { RetryPolicy } from './retry.ts'
+
+export interface QueueOptions {
+  /** Default priority of its jobs: any integer from 0; lower runs first. Default 5. */
+  priority?: number
+  /** How many of its jobs one worker process runs at once, unless the worker's lanes say otherwise. Default 10. */
+  concurrency?: number
+  /** The longest wait before work is noticed while wake-ups by LISTEN cannot be trusted. Default 1 s. */
+  pollInterval?: Duration
+  /** 'required': enqueueing without a tenant does not compile, and is refused at run time. Default 'optional'. */
+  tenant?: 'required' | 'optional'
+  /** For types that say nothing themselves. Default 5 min. */
+  timeout?: Duration
+  /** For types that say nothing themselves. */
+  retry?: RetryPolicy
+}
+
+export interface Queue<Name extends string = string, Options extends QueueOptions = QueueOptions> {
+  readonly name: Name
+  readonly options: Options
+  readonly priority: number
+  readonly concurrency: number
+  readonly pollIntervalMs: number
+}
+
+const NAME = /^[a-zA-Z][\w.-]{0,62}$/
+
+/** Declares the queues. Jobs refer to them by reference, so a wrong queue does not compile. */
+export function defineQueues<const Definitions extends Record<string, QueueOptions>>(
+  definitions: Definitions,
+): { readonly [Name in keyof Definitions & string]: Queue<Name, Definitions[Name]> } {
+  const entries = Object.entries(definitions).map(([name, options]) => [name, queueOf(name, options)])
+  return Object.fromEntries(entries)
+}
+
+function queueOf(name: string, options: QueueOptions): Queue {
+  if (!NAME.test(name)) {
+    throw new InvalidDefinition(
+      `Queue name "${name}" is not usable: expected a letter followed by up to 62 letters, digits, "_", "." or "-".`,
+    )
+  }
+  const priority = options.priority ?? 5
+  if (!Number.isInteger(priority) || priority < 0) {
+    throw new InvalidDefinition(
+      `Queue "${name}" has priority ${priority}: expected an integer from 0, lower runs first.`,
+    )
+  }
+  const concurrency = options.concurrency ?? 10
+  if (!Number.isInteger(concurrency) || concurrency < 1) {
+    throw new InvalidDefinition(`Queue "${name}" has concurrency ${concurrency}: expected an integer from 1.`)
+  }
+  return {
+    name,
+    options,
+    priority,
+    concurrency,
+    pollIntervalMs: toMs(options.pollInterval ?? '1s', `Queue "${name}": pollInterval`),
+  }
+}

@@ -1,0 +1,38 @@
+import { InvalidDefinition, UnknownJobType } from '../errors.ts'
+import type { JobContract } from './job.ts'
+
+/** The contracts one program knows, by type. */
+export class Registry {
+  readonly #contracts = new Map<string, JobContract>()
+
+  constructor(contracts: Iterable<JobContract>) {
+    for (const contract of contracts) {
+      const other = this.#contracts.get(contract.type)
+      if (other !== undefined && other !== contract) {
+        throw new InvalidDefinition(
+          `Two contracts have the type "${contract.type}". Types are unique: rename one of them.`,
+        )
+      }
+      this.#contracts.set(contract.type, contract)
+    }
+  }
+
+  get types(): string[] {
+    return [...this.#contracts.keys()]
+  }
+
+  find(type: string): JobContract | undefined {
+    return this.#contracts.get(type)
+  }
+
+  get(type: string): JobContract {
+    const contract = this.#contracts.get(type)
+    if (contract === undefined) throw new UnknownJobType(type, this.types)
+    return contract
+  }
+
+  /** Refuses a contract that was declared but never listed: it would be enqueued and nobody would run it. */
+  demand(contract: JobContract): void {
+    if (this.#contracts.get(contract.type) !== contract) throw new UnknownJobType(contract.type, this.types)
+  }
+}

@@ -1,0 +1,69 @@
+// Checked by the compiler in `npm run build`: each @ts-expect-error fails the build if the line below it compiles.
+
+import { cancel, createMillrace, defineJob, defineQueues, type EnqueueResult, implement } from 'millrace'
+import { expectTypeOf, test } from 'vitest'
+import { z } from 'zod'
+
+const queues = defineQueues({ high: { priority: 0 }, orgs: { tenant: 'required' } })
+const email = defineJob({
+  type: 'email',
+  queue: queues.high,
+  payload: z.object({ to: z.string(), at: z.iso.datetime().transform((text) => new Date(text)) }),
+  result: z.object({ messageId: z.string() }),
+})
+const sync = defineJob({ type: 'sync', queue: queues.orgs, payload: z.object({ org: z.string() }) })
+const derived = defineJob({
+  type: 'derived',
+  queue: queues.orgs,
+  payload: z.object({ org: z.string() }),
+  tenant: (payload) => payload.org,
+})
+
+/** Only compiled, never run. */
+async function neverRun() {
+  const millrace = createMillrace({ database: '', jobs: [email, sync, derived] })
+  expectTypeOf(await millrace.enqueue(email, { to: 'a', at: '2026-01-01T00:00:00Z' })).toEqualTypeOf<EnqueueResult>()
+  // @ts-expect-error a field is missing
+  await millrace.enqueue(email, { to: 'a' })
+  // @ts-expect-error a field has the wrong type
+  await millrace.enqueue(email, { to: 1, at: '' })
+  // @ts-expect-error the handler's side of a transform is not what a caller passes
+  await millrace.enqueue(email, { to: 'a', at: new Date() })
+
+  await millrace.enqueue(sync, { org: 'o' }, { tenant: 'o' })
+  // @ts-expect-error the queue requires a tenant
+  await millrace.enqueue(sync, { org: 'o' })
+  // @ts-expect-error the queue requires a tenant, other options do not help
+  await millrace.enqueue(sync, { org: 'o' }, { priority: 1 })
+  // @ts-expect-error the same for many
+  await millrace.enqueueMany(sync, [{ org: 'o' }])
+  await millrace.enqueue(derived, { org: 'o' })
+
+  // @ts-expect-error there is no such queue
+  defineJob({ type: 'x', queue: queues.low, payload: z.object({}) })
+  // @ts-expect-error a queue is a reference, not a name
+  defineJob({ type: 'x', queue: 'high', payload: z.object({}) })
+
+  implement(email, (payload, ctx) => {
+    expectTypeOf(payload).toEqualTypeOf<{ to: string; at: Date }>()
+    expectTypeOf(ctx.signal).toEqualTypeOf<AbortSignal>()
+    return { messageId: 'm' }
+  })
+  implement(email, () => cancel('unsubscribed'))
+  // @ts-expect-error the result does not fit the contract
+  implement(email, () => ({ messageId: 1 }))
+  // @ts-expect-error the contract promises a result
+  implement(email, async () => 'sent')
+  implement(sync, () => {})
+  defineJob({
+    type: 'x',
+    queue: queues.orgs,
+    payload: z.object({ org: z.string() }),
+    // @ts-expect-error the function that derives the tenant sees the payload's type
+    tenant: (payload) => payload.nope,
+  })
+}
+
+test('types flow from schema to call site and handler', () => {
+  expectTypeOf(neverRun).returns.resolves.toBeVoid()
+})
