@@ -1,0 +1,82 @@
+import { randomUUID } from 'node:crypto'
+import { type Duration, toMs } from '../contract/duration.ts'
+import type { JobContract, RequiresTenant } from '../contract/job.ts'
+import { encodePayload, parsePayload } from '../contract/payload.ts'
+import { InvalidDefinition, TenantMismatch, TenantRequired } from '../errors.ts'
+import { runContext } from '../run-context.ts'
+import type { Queryable } from '../store/db.ts'
+import type { NewJob } from '../store/jobs.ts'
+
+export interface EnqueueOptions {
+  /** Your own transaction: the job exists exactly if it commits. Anything with `query(text, values)`. */
+  tx?: Queryable
+  tenant?: string
+  /** Any integer from 0, lower runs first. Default: the queue's. */
+  priority?: number
+  /** Not before this time … */
+  runAt?: Date
+  /** … or not before this long from now. */
+  delay?: Duration
+  /** Ties related jobs together. Default: the running job's, else a new uuid. */
+  correlationId?: string
+  /** Default: the running job. */
+  parentJobId?: string
+  /** Who asked for it. */
+  createdBy?: string
+  maxAttempts?: number
+  /** Instead of the contract's dedupe key. */
+  dedupKey?: string
+  /** W3C trace parent, to connect the run's span with the caller's. */
+  traceParent?: string
+}
+
+/** The options, demanded by the compiler where the queue requires a tenant that the payload does not name. */
+export type OptionsArgument<C extends JobContract, Options extends EnqueueOptions = EnqueueOptions> =
+  RequiresTenant<C> extends true ? [options: Options & { tenant: string }] : [options?: Options]
+
+/** Checks payload and options and builds the row. Throws before anything is written. */
+export async function newJob(contract: JobContract, payload: unknown, options: EnqueueOptions): Promise<NewJob> {
+  await parsePayload(contract, payload)
+  const running = runContext.getStore()
+  return {
+    type: contract.type,
+    queue: contract.queue.name,
+    tenant: tenantFor(contract, payload, options.tenant),
+    priority: wholeNumber(options.priority ?? contract.queue.priority, 'priority', 0),
+    payload: encodePayload(contract, payload),
+    payloadVersion: 1,
+    runAt: runAtOf(options),
+    delayMs: options.delay === undefined ? 0 : toMs(options.delay, 'delay'),
+    maxAttempts: wholeNumber(options.maxAttempts ?? contract.retry.attempts, 'maxAttempts', 1),
+    dedupKey: options.dedupKey ?? contract.dedupeKey?.(payload as never) ?? null,
+    correlationId: options.correlationId ?? running?.correlationId ?? randomUUID(),
+    parentJobId: options.parentJobId ?? running?.jobId ?? null,
+    createdBy: options.createdBy ?? null,
+    traceParent: options.traceParent ?? null,
+  }
+}
+
+function tenantFor(contract: JobContract, payload: unknown, given: string | undefined): string | null {
+  const derived = contract.tenantOf?.(payload as never)
+  if (derived !== undefined && given !== undefined && derived !== given) {
+    throw new TenantMismatch(contract.type, derived, given)
+  }
+  const tenant = derived ?? given ?? null
+  if (!tenant && contract.queue.options.tenant === 'required')
+    throw new TenantRequired(contract.type, contract.queue.name)
+  return tenant
+}
+
+function runAtOf(options: EnqueueOptions): Date | null {
+  if (options.runAt === undefined) return null
+  if (options.delay !== undefined) throw new InvalidDefinition('Both runAt and delay were given: pass one of them.')
+  if (Number.isNaN(options.runAt.getTime())) throw new InvalidDefinition('runAt is an invalid Date.')
+  return options.runAt
+}
+
+function wholeNumber(value: number, what: string, lowest: number): number {
+  if (!Number.isInteger(value) || value < lowest || value > 2_147_483_647) {
+    throw new InvalidDefinition(`${what} is ${value}: expected an integer from ${lowest} to 2147483647.`)
+  }
+  return value
+}

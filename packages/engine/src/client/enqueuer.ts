@@ -1,0 +1,103 @@
+// Enqueue: check, then write: in the caller's transaction, in a batch of keyed rows, or in a group commit.
+
+import type { Clock } from '../clock.ts'
+import type { JobContract } from '../contract/job.ts'
+import type { Registry } from '../contract/registry.ts'
+import { CommitUnknown, type Database, type Queryable, type Session, sessionOn } from '../store/db.ts'
+import { jobInsert, type NewJob } from '../store/jobs.ts'
+import { type EnqueueOptions, newJob } from './enqueue-options.ts'
+import { enqueueFailure, GroupCommit } from './group-commit.ts'
+import { type InsertResult, insertKeyed, KEY_WAIT_MS } from './keyed-insert.ts'
+import type { Waker } from './waker.ts'
+
+/**
+ * What became of an enqueue. A refusal throws instead: InvalidPayload, UnknownJobType, TenantRequired, KeyBusy,
+ * EnqueueUnknown.
+ */
+export type EnqueueResult =
+  /** A new job was written. */
+  | { status: 'queued'; id: string; warnings: readonly string[] }
+  /** A live job holds the dedup key: this is its id. */
+  | { status: 'duplicate'; id: string }
+
+const CHUNK_ROWS = 2_000
+
+export class Enqueuer {
+  readonly #db: Database
+  readonly #clock: Clock
+  readonly #registry: Registry
+  readonly #waker: Waker
+  readonly #unkeyed: GroupCommit
+
+  constructor(services: { db: Database; clock: Clock; registry: Registry; waker: Waker }) {
+    this.#db = services.db
+    this.#clock = services.clock
+    this.#registry = services.registry
+    this.#waker = services.waker
+    this.#unkeyed = new GroupCommit(async (jobs) => {
+      const ids = await jobInsert(this.#db, this.#clock.databaseNow(), jobs, null)
+      this.#waker.wake(queuesOf(jobs))
+      return ids
+    })
+  }
+
+  async enqueue(contract: JobContract, payload: unknown, options: EnqueueOptions): Promise<EnqueueResult> {
+    this.#registry.demand(contract)
+    const job = await newJob(contract, payload, options)
+    if (options.tx !== undefined) return first(await this.#insertIn(options.tx, [job]))
+    if (job.dedupKey === null) return queued(await this.#unkeyed.add(job))
+    return first(await this.#insertOwn([job]))
+  }
+
+  /** All or nothing: one invalid payload refuses the whole list, and one transaction writes it. */
+  async enqueueMany(
+    contract: JobContract,
+    payloads: readonly unknown[],
+    optionsFor: (payload: unknown, index: number) => EnqueueOptions,
+    tx: Queryable | undefined,
+  ): Promise<EnqueueResult[]> {
+    this.#registry.demand(contract)
+    const jobs: NewJob[] = []
+    for (const [index, payload] of payloads.entries()) {
+      jobs.push(await newJob(contract, payload, optionsFor(payload, index)))
+    }
+    if (jobs.length === 0) return []
+    return tx === undefined ? this.#insertOwn(jobs) : this.#insertIn(tx, jobs)
+  }
+
+  async #insertIn(tx: Queryable, jobs: readonly NewJob[]): Promise<EnqueueResult[]> {
+    const session = sessionOn(tx, this.#db.schema)
+    const results = await this.#insertAll(session, jobs, null)
+    await this.#waker.wakeIn(tx, session, queuesOf(jobs))
+    return results
+  }
+
+  async #insertOwn(jobs: readonly NewJob[]): Promise<EnqueueResult[]> {
+    try {
+      const results =
+        jobs.length === 1
+          ? await this.#insertAll(this.#db, jobs, KEY_WAIT_MS)
+          : await this.#db.transaction((tx) => this.#insertAll(tx, jobs, KEY_WAIT_MS))
+      this.#waker.wake(queuesOf(jobs))
+      return results
+    } catch (error) {
+      throw enqueueFailure(error instanceof CommitUnknown ? error.cause : error, jobs[0] as NewJob)
+    }
+  }
+
+  async #insertAll(session: Session, jobs: readonly NewJob[], lockTimeoutMs: number | null): Promise<EnqueueResult[]> {
+    const inKeyOrder = jobs.some((job) => job.dedupKey !== null)
+    if (inKeyOrder) return (await insertKeyed(session, this.#clock.databaseNow(), jobs, lockTimeoutMs)).map(resultOf)
+    const results: EnqueueResult[] = []
+    for (let from = 0; from < jobs.length; from += CHUNK_ROWS) {
+      const ids = await jobInsert(session, this.#clock.databaseNow(), jobs.slice(from, from + CHUNK_ROWS), null)
+      for (const id of ids) results.push(queued(id as string))
+    }
+    return results
+  }
+}
+
+const queued = (id: string): EnqueueResult => ({ status: 'queued', id, warnings: [] })
+const resultOf = (result: InsertResult): EnqueueResult => (result.status === 'queued' ? queued(result.id) : result)
+const first = (results: readonly EnqueueResult[]): EnqueueResult => results[0] as EnqueueResult
+const queuesOf = (jobs: readonly NewJob[]): Set<string> => new Set(jobs.map((job) => job.queue))

@@ -1,0 +1,91 @@
+// Single enqueues that are under way at the same time share one insert and one commit.
+//
+// A batch goes out as soon as fewer than two are in flight, so a lone enqueue waits for nothing and a busy process
+// batches by itself. A row that Postgres refuses is found by halving the batch and fails only its own caller.
+import { DatabaseUnavailable, EnqueueUnknown, isTransient } from '../errors.ts'
+import { isConnectionFailure } from '../store/db.ts'
+import type { NewJob } from '../store/jobs.ts'
+
+const MAX_ROWS = 1_000
+const MAX_BYTES = 1_000_000
+const MAX_IN_FLIGHT = 2
+
+interface Waiting {
+  job: NewJob
+  resolve: (id: string) => void
+  reject: (error: unknown) => void
+}
+
+export class GroupCommit {
+  readonly #insert: (jobs: readonly NewJob[]) => Promise<(string | null)[]>
+  #waiting: Waiting[] = []
+  #inFlight = 0
+  #isScheduled = false
+
+  constructor(insert: (jobs: readonly NewJob[]) => Promise<(string | null)[]>) {
+    this.#insert = insert
+  }
+
+  /** Resolves with the id once the job is durable. */
+  add(job: NewJob): Promise<string> {
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ job, resolve, reject })
+      this.#schedule()
+    })
+  }
+
+  #schedule(): void {
+    if (this.#isScheduled || this.#waiting.length === 0 || this.#inFlight >= MAX_IN_FLIGHT) return
+    this.#isScheduled = true
+    setImmediate(() => {
+      this.#isScheduled = false
+      while (this.#waiting.length > 0 && this.#inFlight < MAX_IN_FLIGHT) void this.#flush(this.#takeBatch())
+    })
+  }
+
+  async #flush(batch: Waiting[]): Promise<void> {
+    this.#inFlight++
+    try {
+      await this.#write(batch)
+    } finally {
+      this.#inFlight--
+      this.#schedule()
+    }
+  }
+
+  async #write(batch: Waiting[]): Promise<void> {
+    try {
+      const ids = await this.#insert(batch.map((each) => each.job))
+      batch.forEach((each, i) => {
+        each.resolve(ids[i] as string)
+      })
+    } catch (error) {
+      if (isConnectionFailure(error) || isTransient(error)) return failAll(batch, error)
+      if (batch.length === 1) return batch[0]?.reject(error)
+      const middle = batch.length >> 1
+      await this.#write(batch.slice(0, middle))
+      await this.#write(batch.slice(middle))
+    }
+  }
+
+  #takeBatch(): Waiting[] {
+    let bytes = 0
+    let count = 0
+    while (count < this.#waiting.length && count < MAX_ROWS && (count === 0 || bytes < MAX_BYTES)) {
+      bytes += (this.#waiting[count] as Waiting).job.payload.length + 200
+      count++
+    }
+    return this.#waiting.splice(0, count)
+  }
+}
+
+function failAll(batch: Waiting[], error: unknown): void {
+  for (const each of batch) each.reject(enqueueFailure(error, each.job))
+}
+
+/** What the caller of an enqueue is told when the database failed, rather than refused. */
+export function enqueueFailure(error: unknown, job: NewJob): unknown {
+  if (error instanceof DatabaseUnavailable) return error
+  if (isConnectionFailure(error)) return new EnqueueUnknown(job.type, job.dedupKey !== null, error)
+  return isTransient(error) ? new DatabaseUnavailable(error) : error
+}

@@ -1,0 +1,77 @@
+// Enqueueing under a dedup key: at most one live job per (tenant, type, key).
+//
+// The unique index decides. A key that another transaction is just inserting is waited for, but not for long:
+// the wait would stall the other rows of the batch.
+import { isLockTimeout, KeyBusy } from '../errors.ts'
+import type { Session } from '../store/db.ts'
+import { jobHolders, jobInsert, type NewJob, type Now } from '../store/jobs.ts'
+
+export type InsertResult = { status: 'queued'; id: string } | { status: 'duplicate'; id: string }
+
+/** How long a key held by somebody's open transaction is waited for. */
+export const KEY_WAIT_MS = 2_000
+const MAX_ROUNDS = 20
+
+/**
+ * Inserts jobs, some of them keyed; the results are by position. `lockTimeoutMs` is null inside the caller's own
+ * transaction, where setting it would outlive this statement.
+ */
+export async function insertKeyed(
+  session: Session,
+  now: Now,
+  jobs: readonly NewJob[],
+  lockTimeoutMs: number | null,
+): Promise<InsertResult[]> {
+  const results = new Array<InsertResult>(jobs.length)
+  let open = jobs.map((_, i) => i).sort((a, b) => compareKeys(jobs[a] as NewJob, jobs[b] as NewJob))
+  for (let round = 0; open.length > 0; round++) {
+    const batch = open.map((i) => jobs[i] as NewJob)
+    if (round === MAX_ROUNDS) throw busy(batch[0] as NewJob, lockTimeoutMs)
+    const ids = await insertOrBusy(session, now, batch, lockTimeoutMs)
+    const taken: number[] = []
+    ids.forEach((id, at) => {
+      const i = open[at] as number
+      if (id === null) taken.push(i)
+      else results[i] = { status: 'queued', id }
+    })
+    if (taken.length === 0) break
+    const holders = await jobHolders(
+      session,
+      taken.map((i) => jobs[i] as NewJob),
+    )
+    // A holder that vanished between the two statements has freed its key: those rows get another round.
+    open = taken.filter((i, at) => {
+      const id = holders[at]
+      if (id == null) return true
+      results[i] = { status: 'duplicate', id }
+      return false
+    })
+  }
+  return results
+}
+
+async function insertOrBusy(
+  session: Session,
+  now: Now,
+  batch: readonly NewJob[],
+  lockTimeoutMs: number | null,
+): Promise<(string | null)[]> {
+  try {
+    return await jobInsert(session, now, batch, lockTimeoutMs)
+  } catch (error) {
+    throw isLockTimeout(error) ? busy(batch[0] as NewJob, lockTimeoutMs, error) : error
+  }
+}
+
+function busy(job: NewJob, waitedMs: number | null, cause?: unknown): KeyBusy {
+  return new KeyBusy(job.type, job.dedupKey ?? '', waitedMs ?? 0, cause)
+}
+
+/** One order for everybody, so that two batches never wait for each other in a circle. */
+function compareKeys(a: NewJob, b: NewJob): number {
+  return (
+    compare(a.tenant ?? '', b.tenant ?? '') || compare(a.type, b.type) || compare(a.dedupKey ?? '', b.dedupKey ?? '')
+  )
+}
+
+const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)

@@ -1,0 +1,75 @@
+// Looking at jobs and changing their course from outside.
+import type { Clock } from '../clock.ts'
+import type { Database } from '../store/db.ts'
+import {
+  type Job,
+  type JobAttempt,
+  jobAttempts,
+  jobCancelRunning,
+  jobCancelWaiting,
+  jobGet,
+  jobRunNow,
+  type QueueCount,
+  queueCounts,
+} from '../store/jobs.ts'
+import type { Waker } from './waker.ts'
+
+export type CancelResult =
+  /** It was waiting, and is in the archive now. */
+  | 'cancelled'
+  /** It is running: its worker was asked to stop it, and it ends as cancelled if the handler heeds the signal. */
+  | 'requested'
+  | 'already_finished'
+  | 'not_found'
+
+export class JobManager {
+  readonly #db: Database
+  readonly #clock: Clock
+  readonly #waker: Waker
+
+  constructor(services: { db: Database; clock: Clock; waker: Waker }) {
+    this.#db = services.db
+    this.#clock = services.clock
+    this.#waker = services.waker
+  }
+
+  async cancel(id: string, reason: string): Promise<CancelResult> {
+    if (!isId(id)) return 'not_found'
+    // A job may pass from waiting to running and back between two statements, so waiting is asked twice.
+    for (let round = 0; round < 2; round++) {
+      const now = this.#clock.databaseNow()
+      if ((await jobCancelWaiting(this.#db, now, [id], reason)).length > 0) return 'cancelled'
+      const [asked] = await jobCancelRunning(this.#db, now, [id])
+      if (asked !== undefined) {
+        await this.#waker.tellWorkers([{ kind: 'reconcile', workerId: asked.workerId }])
+        return 'requested'
+      }
+    }
+    return (await jobGet(this.#db, id)) === undefined ? 'not_found' : 'already_finished'
+  }
+
+  /** Makes a waiting job due now. False: it is not waiting. */
+  async runNow(id: string): Promise<boolean> {
+    if (!isId(id)) return false
+    const rows = await jobRunNow(this.#db, this.#clock.databaseNow(), [id])
+    this.#waker.wake(rows.map((row) => row.queue))
+    return rows.length > 0
+  }
+
+  async get(id: string): Promise<Job | undefined> {
+    return isId(id) ? jobGet(this.#db, id) : undefined
+  }
+
+  async attempts(id: string): Promise<JobAttempt[]> {
+    return isId(id) ? jobAttempts(this.#db, id) : []
+  }
+
+  queues(): Promise<QueueCount[]> {
+    return queueCounts(this.#db, this.#clock.databaseNow())
+  }
+}
+
+/** Ids come from people and URLs: what is no bigint is simply not found. */
+function isId(id: string): boolean {
+  return /^\d{1,19}$/.test(id) && BigInt(id) <= 9_223_372_036_854_775_807n
+}
