@@ -1,0 +1,85 @@
+// What happens inside a process, for logs, metrics and tests. Listeners run synchronously and cannot break the engine.
+import type { Failure } from './errors.ts'
+import type { DeadReason } from './store/settlements.ts'
+
+export interface JobRef {
+  id: string
+  type: string
+  queue: string
+  tenant: string | null
+  attempt: number
+  correlationId: string
+  runId: string
+}
+
+export interface MillraceEvents {
+  job_started: { job: JobRef }
+  job_completed: { job: JobRef; durationMs: number }
+  job_cancelled: { job: JobRef; reason: string }
+  job_snoozed: { job: JobRef; delayMs: number }
+  job_retry_scheduled: { job: JobRef; failure: Failure; delayMs: number }
+  job_died: { job: JobRef; reason: DeadReason; failure: Failure; dropped: boolean }
+  /** Back to the queue without a result: shutdown, lost lease, or it waited too long for a slot. */
+  job_returned: { job: JobRef; why: string }
+  /** The run ended, but its fence no longer held: nothing was recorded. */
+  job_fence_lost: { job: JobRef }
+  job_rescued: { id: string; type: string; outcome: 'requeued' | 'dead' | 'cancelled' }
+  /** A handler went on after its run was fenced off: its slot stays taken until it returns. */
+  slot_leaked: { job: JobRef }
+  slot_recovered: { job: JobRef }
+  worker_started: { workerId: string }
+  worker_stopped: { workerId: string }
+  lease_lost: { workerId: string; why: string }
+  listen_trusted: { isTrusted: boolean }
+  loop_blocked: { ms: number }
+  database_error: { during: string; error: unknown }
+  idle: { queues: readonly string[] }
+}
+
+type Listener<Payload> = (payload: Payload) => void
+
+export class Events {
+  readonly #listeners = new Map<keyof MillraceEvents, Set<Listener<never>>>()
+
+  /** Returns a function that removes the listener. */
+  on<Name extends keyof MillraceEvents>(name: Name, listener: Listener<MillraceEvents[Name]>): () => void {
+    let listeners = this.#listeners.get(name)
+    if (listeners === undefined) {
+      listeners = new Set()
+      this.#listeners.set(name, listeners)
+    }
+    listeners.add(listener as Listener<never>)
+    return () => listeners.delete(listener as Listener<never>)
+  }
+
+  /** Resolves with the next event of that name that satisfies `matches`. */
+  next<Name extends keyof MillraceEvents>(
+    name: Name,
+    matches: (payload: MillraceEvents[Name]) => boolean = () => true,
+  ): Promise<MillraceEvents[Name]> {
+    return new Promise((resolve) => {
+      const off = this.on(name, (payload) => {
+        if (!matches(payload)) return
+        off()
+        resolve(payload)
+      })
+    })
+  }
+
+  has(name: keyof MillraceEvents): boolean {
+    return (this.#listeners.get(name)?.size ?? 0) > 0
+  }
+
+  emit<Name extends keyof MillraceEvents>(name: Name, payload: MillraceEvents[Name]): void {
+    const listeners = this.#listeners.get(name)
+    if (listeners === undefined) return
+    for (const listener of listeners) {
+      try {
+        ;(listener as Listener<MillraceEvents[Name]>)(payload)
+      } catch (error) {
+        // A listener's mistake must neither fail a job nor stop a loop; it must not be silent either.
+        queueMicrotask(() => process.emitWarning(error instanceof Error ? error : String(error), 'MillraceListener'))
+      }
+    }
+  }
+}

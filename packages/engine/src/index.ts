@@ -1,0 +1,46 @@
+// The public surface, by name.
+export type { EnqueueOptions } from './client/enqueue-options.ts'
+export type { EnqueueResult } from './client/enqueuer.ts'
+export type { CancelResult } from './client/manage.ts'
+export type { Clock } from './clock.ts'
+export type { Duration } from './contract/duration.ts'
+export { defineJob, type JobContract, type PayloadInput, type Retention } from './contract/job.ts'
+export { cancel, discard, type Outcome, RetryAfter, snooze } from './contract/outcome.ts'
+export { defineQueues, type Queue, type QueueOptions } from './contract/queue.ts'
+export { type Backoff, delays, exponential, fixed, type Jitter, linear, type RetryPolicy } from './contract/retry.ts'
+export {
+  DatabaseTimeout,
+  DatabaseUnavailable,
+  EnqueueUnknown,
+  InvalidDefinition,
+  InvalidPayload,
+  InvalidResult,
+  KeyBusy,
+  LeaseLost,
+  MigrationFailed,
+  MillraceError,
+  type MillraceErrorCode,
+  SchemaTooNew,
+  SchemaTooOld,
+  TenantMismatch,
+  TenantRequired,
+  TimedOut,
+  UnknownJobType,
+  Unrecoverable,
+  UnsupportedDatabase,
+  WorkerStopping,
+} from './errors.ts'
+export type { Events, JobRef, MillraceEvents } from './events.ts'
+export type { Logger } from './logger.ts'
+export {
+  type MigrationProgress,
+  type MigrationStatus,
+  migrate,
+  migrationDryRun,
+  migrationStatus,
+} from './migrate.ts'
+export { createMillrace, type Millrace, type MillraceOptions, type WorkOptions } from './millrace.ts'
+export type { Queryable } from './store/db.ts'
+export type { Job, JobAttempt, JobStatus, QueueCount } from './store/jobs.ts'
+export { type Handler, type Implementation, implement, type JobContext } from './worker/context.ts'
+export type { Worker } from './worker/worker.ts'

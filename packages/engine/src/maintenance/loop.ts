@@ -1,0 +1,69 @@
+// The one loop behind every background service.
+
+export interface Ticker<Result> {
+  readonly name: string
+  /** One pass. Safe to run twice, safe to be cut off anywhere. */
+  tick(): Promise<Result>
+  /** How long to sleep after that pass; 0 means there is more to do now. */
+  delayAfter(result: Result): number
+}
+
+export interface LoopOptions {
+  onError(during: string, error: unknown): void
+  /** How long to sleep after a pass that failed. */
+  errorDelayMs?: number
+}
+
+/** Runs a ticker again and again. Starting twice and stopping twice are harmless; stop waits for the pass under way. */
+export class Loop<Result> {
+  readonly #ticker: Ticker<Result>
+  readonly #options: LoopOptions
+  #running: Promise<void> | undefined
+  #isStopping = false
+  #wake: (() => void) | undefined
+
+  constructor(ticker: Ticker<Result>, options: LoopOptions) {
+    this.#ticker = ticker
+    this.#options = options
+  }
+
+  start(): void {
+    if (this.#running !== undefined) return
+    this.#isStopping = false
+    this.#running = this.#run()
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopping = true
+    this.#wake?.()
+    await this.#running
+    this.#running = undefined
+  }
+
+  async #run(): Promise<void> {
+    while (!this.#isStopping) {
+      let delay = this.#options.errorDelayMs ?? 5_000
+      try {
+        delay = this.#ticker.delayAfter(await this.#ticker.tick())
+      } catch (error) {
+        this.#options.onError(this.#ticker.name, error)
+      }
+      await this.#sleep(jittered(delay))
+    }
+  }
+
+  async #sleep(ms: number): Promise<void> {
+    if (this.#isStopping || ms <= 0) return
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, ms)
+      timer.unref()
+      this.#wake = () => {
+        clearTimeout(timer)
+        resolve()
+      }
+    })
+  }
+}
+
+/** ±10 %, so that many processes do not come at the same moment. */
+const jittered = (ms: number): number => ms * (0.9 + Math.random() * 0.2)

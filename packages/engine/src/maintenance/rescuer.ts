@@ -1,0 +1,124 @@
+// Takes runs away from workers that died, and ends runs that are stuck beyond their deadline.
+//
+// Runs every few seconds in every worker process, all at once: row locks and fences decide. It starts only after this
+// process has held its own lease for a whole time to live, because after a database outage everybody looks dead.
+// If it dies halfway, its transaction rolls back and the next pass, anywhere, does the work.
+import type { Clock } from '../clock.ts'
+import type { Retention } from '../contract/job.ts'
+import type { Registry } from '../contract/registry.ts'
+import type { Events } from '../events.ts'
+import type { Database, Session } from '../store/db.ts'
+import { jobOrphans, jobOverdue, type Orphan } from '../store/jobs.ts'
+import { type DeadReason, type RecordedFailure, type Settlement, settle } from '../store/settlements.ts'
+import { type DeadWorker, workerExpire } from '../store/workers.ts'
+import type { Ticker } from './loop.ts'
+
+const BATCH = 200
+/** The third crash of a job makes it a dead letter. */
+const MAX_CRASHES = 3
+
+export interface RescueResult {
+  deadWorkers: DeadWorker[]
+  rescued: number
+  isMore: boolean
+}
+
+export interface RescuerServices {
+  db: Database
+  clock: Clock
+  registry: Registry
+  events: Events
+  intervalMs: number
+  /** True when our own lease has been held for a whole time to live. */
+  mayRescue(): boolean
+  wake(queues: Iterable<string>): void
+}
+
+export class Rescuer implements Ticker<RescueResult> {
+  readonly name = 'rescue'
+  readonly #services: RescuerServices
+
+  constructor(services: RescuerServices) {
+    this.#services = services
+  }
+
+  async tick(): Promise<RescueResult> {
+    if (!this.#services.mayRescue()) return { deadWorkers: [], rescued: 0, isMore: false }
+    const { db, clock } = this.#services
+    const deadWorkers = await workerExpire(db, clock.databaseNow())
+    const orphans = await this.#settleOrphans()
+    const overdue = await this.#settleOverdue()
+    return { deadWorkers, rescued: orphans + overdue, isMore: orphans === BATCH || overdue === BATCH }
+  }
+
+  delayAfter(result: RescueResult): number {
+    return result.isMore ? 0 : this.#services.intervalMs
+  }
+
+  async #settleOrphans(): Promise<number> {
+    const orphans = await this.#settleLocked(
+      (tx) => jobOrphans(tx, BATCH),
+      (orphan) => this.#settlementOf(orphan),
+    )
+    this.#services.wake(new Set(orphans.map((orphan) => orphan.queue)))
+    return orphans.length
+  }
+
+  async #settleOverdue(): Promise<number> {
+    const overdue = await this.#settleLocked(
+      (tx) => jobOverdue(tx, this.#services.clock.databaseNow(), BATCH),
+      (run) => this.#bury(run, 'stuck', 'StuckRun', 'The run went on beyond twice its timeout and was fenced off.'),
+    )
+    return overdue.length
+  }
+
+  /** Finds runs and settles them in one transaction, so that the rows found are the rows written. */
+  async #settleLocked<Found extends { id: string; type: string }>(
+    find: (tx: Session) => Promise<Found[]>,
+    settlementOf: (found: Found) => Settlement,
+  ): Promise<Found[]> {
+    const { db, clock, events } = this.#services
+    const found = await db.transaction(async (tx) => {
+      const rows = await find(tx)
+      const settlements = rows.map(settlementOf)
+      for (const kind of ['finish', 'requeue', 'bury'] as const) {
+        const batch = settlements.filter((settlement) => settlement.kind === kind)
+        await settle(tx, clock.databaseNow(), batch)
+      }
+      return rows.map((row, i) => ({ row, kind: (settlements[i] as Settlement).kind }))
+    }, 30_000)
+    const outcomes = { finish: 'cancelled', requeue: 'requeued', bury: 'dead' } as const
+    for (const { row, kind } of found)
+      events.emit('job_rescued', { id: row.id, type: row.type, outcome: outcomes[kind] })
+    return found.map(({ row }) => row)
+  }
+
+  #settlementOf(orphan: Orphan): Settlement {
+    const { id, runId } = orphan
+    if (orphan.cancelRequested) {
+      const retention = this.#retentionOf(orphan.type)
+      return { kind: 'finish', id, runId, status: 'cancelled', result: null, reason: 'cancelled on request', retention }
+    }
+    if (orphan.crashes + 1 >= MAX_CRASHES) {
+      const message = `The worker process died ${MAX_CRASHES} times while running this job.`
+      return this.#bury(orphan, 'crash_loop', 'CrashLoop', message)
+    }
+    return { kind: 'requeue', id, runId, delayMs: 0, refund: true, crash: 'count', failure: null }
+  }
+
+  #bury(
+    run: { id: string; runId: string; type: string },
+    reason: DeadReason,
+    errorClass: string,
+    message: string,
+  ): Settlement {
+    const failure: RecordedFailure = { class: errorClass, message, stack: null, fingerprint: null, logs: null }
+    const { id, runId } = run
+    return { kind: 'bury', id, runId, reason, failure, retention: this.#retentionOf(run.type), drop: false }
+  }
+
+  /** The job may be of a type only other programs know. */
+  #retentionOf(type: string): Retention {
+    return this.#services.registry.find(type)?.retention ?? 'standard'
+  }
+}

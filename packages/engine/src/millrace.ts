@@ -1,0 +1,206 @@
+// The client that programs hold: enqueue, look, cancel, and start workers.
+import type pg from 'pg'
+import type { EnqueueOptions, OptionsArgument } from './client/enqueue-options.ts'
+import { type EnqueueResult, Enqueuer } from './client/enqueuer.ts'
+import { type CancelResult, JobManager } from './client/manage.ts'
+import { Waker } from './client/waker.ts'
+import { type Clock, systemClock } from './clock.ts'
+import { type Duration, toMs } from './contract/duration.ts'
+import type { JobContract, PayloadInput } from './contract/job.ts'
+import { Registry } from './contract/registry.ts'
+import { InvalidDefinition } from './errors.ts'
+import { Events } from './events.ts'
+import { type Logger, stderrLogger } from './logger.ts'
+import { ConnectGate, Database } from './store/db.ts'
+import type { Job, JobAttempt, QueueCount } from './store/jobs.ts'
+import { checkSchema } from './store/migrator.ts'
+import { checkServer } from './store/server.ts'
+import type { Implementation } from './worker/context.ts'
+import { Lane } from './worker/lane.ts'
+import { Worker } from './worker/worker.ts'
+
+export interface MillraceOptions {
+  /** A connection string, or what `pg` takes. Plain data: it is passed on to a thread. */
+  database: string | pg.ClientConfig
+  /** Every contract this program enqueues or runs. */
+  jobs: readonly JobContract[]
+  /** Default 'millrace'. */
+  schema?: string
+  /** Connections for enqueueing and for handlers' transactions. A worker adds three of its own. Default 10. */
+  maxConnections?: number
+  /** Wake workers by NOTIFY. Off: they find the work by polling. Default true. */
+  notify?: boolean
+  /** Default: warnings and errors as JSON lines on stderr. A pino instance fits. */
+  logger?: Logger
+  /** For tests that move time. */
+  clock?: Clock
+}
+
+export interface WorkOptions {
+  handlers: readonly Implementation[]
+  /** Slots per queue, instead of the queue's own concurrency. */
+  concurrency?: Record<string, number>
+  /** How long running jobs may go on after stop(). Default 25 s. */
+  gracePeriod?: Duration
+  /** How often the lease is renewed, how long it lasts, how often dead workers are looked for. 10 s, 45 s, 15 s. */
+  lease?: { heartbeat?: Duration; ttl?: Duration; sweep?: Duration }
+}
+
+export function createMillrace(options: MillraceOptions): Millrace {
+  return new Millrace(options)
+}
+
+export class Millrace {
+  readonly events = new Events()
+  readonly #options: MillraceOptions
+  readonly #connection: pg.ClientConfig
+  readonly #schema: string
+  readonly #clock: Clock
+  readonly #registry: Registry
+  readonly #gate = new ConnectGate()
+  readonly #db: Database
+  readonly #waker: Waker
+  readonly #enqueuer: Enqueuer
+  readonly #jobs: JobManager
+  readonly #workers = new Set<{ worker: Worker; db: Database }>()
+  #closed: Promise<void> | undefined
+
+  constructor(options: MillraceOptions) {
+    this.#options = options
+    this.#connection = typeof options.database === 'string' ? { connectionString: options.database } : options.database
+    this.#schema = options.schema ?? 'millrace'
+    this.#clock = options.clock ?? systemClock
+    this.#registry = new Registry(options.jobs)
+    this.#db = this.#open(options.maxConnections ?? 10)
+    const db = this.#db
+    this.#waker = new Waker(db, { isEnabled: options.notify ?? true })
+    const services = { db, clock: this.#clock, registry: this.#registry, waker: this.#waker }
+    this.#enqueuer = new Enqueuer(services)
+    this.#jobs = new JobManager(services)
+  }
+
+  /** Writes a job. Inside `{ tx }` it exists exactly if that transaction commits. */
+  enqueue<C extends JobContract>(
+    contract: C,
+    payload: PayloadInput<C>,
+    ...[options]: OptionsArgument<C>
+  ): Promise<EnqueueResult> {
+    return this.#enqueuer.enqueue(contract, payload, options ?? {})
+  }
+
+  /** Writes many jobs of one type, all or none. The results are by position. */
+  enqueueMany<C extends JobContract>(
+    contract: C,
+    payloads: readonly PayloadInput<C>[],
+    ...[options]: OptionsArgument<C>
+  ): Promise<EnqueueResult[]> {
+    return this.#enqueuer.enqueueMany(contract, payloads, () => options ?? {}, options?.tx)
+  }
+
+  /** As enqueue, for callers that know the type only by name, such as a command line. */
+  async enqueueByType(type: string, payload: unknown, options: EnqueueOptions = {}): Promise<EnqueueResult> {
+    return this.#enqueuer.enqueue(this.#registry.get(type), payload, options)
+  }
+
+  cancel(id: string, options: { reason?: string } = {}): Promise<CancelResult> {
+    return this.#jobs.cancel(id, options.reason ?? 'cancelled on request')
+  }
+
+  /** Makes a waiting job due now. False: it is not waiting. */
+  runNow(id: string): Promise<boolean> {
+    return this.#jobs.runNow(id)
+  }
+
+  job(id: string): Promise<Job | undefined> {
+    return this.#jobs.get(id)
+  }
+
+  /** The failed attempts of a job, oldest first. */
+  attempts(id: string): Promise<JobAttempt[]> {
+    return this.#jobs.attempts(id)
+  }
+
+  queues(): Promise<QueueCount[]> {
+    return this.#jobs.queues()
+  }
+
+  /** Starts a worker in this process. Refuses a server or schema on which the guarantees would not hold. */
+  async work(options: WorkOptions): Promise<Worker> {
+    const lanes = lanesFor(options, this.#registry)
+    const db = this.#open(3)
+    try {
+      await checkServer(db)
+      await checkSchema(db)
+    } catch (error) {
+      await db.close()
+      throw error
+    }
+    const lease = options.lease ?? {}
+    const worker = new Worker(
+      {
+        connection: this.#connection,
+        lanes,
+        implementations: options.handlers,
+        graceMs: toMs(options.gracePeriod ?? '25s', 'gracePeriod'),
+        times: {
+          heartbeatMs: toMs(lease.heartbeat ?? '10s', 'lease.heartbeat'),
+          ttlMs: toMs(lease.ttl ?? '45s', 'lease.ttl'),
+          sweepMs: toMs(lease.sweep ?? '15s', 'lease.sweep'),
+        },
+      },
+      {
+        db,
+        handlerDb: this.#db,
+        clock: this.#clock,
+        registry: this.#registry,
+        events: this.events,
+        logger: this.#options.logger ?? stderrLogger,
+        waker: this.#waker,
+      },
+    )
+    this.#workers.add({ worker, db })
+    await worker.start()
+    return worker
+  }
+
+  /** Stops the workers of this client and closes its connections. */
+  close(): Promise<void> {
+    this.#closed ??= this.#closeAll()
+    return this.#closed
+  }
+
+  async #closeAll(): Promise<void> {
+    const workers = [...this.#workers]
+    await Promise.all(workers.map(({ worker }) => worker.stop()))
+    await Promise.all([...workers.map(({ db }) => db.close()), this.#db.close()])
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close()
+  }
+
+  #open(maxConnections: number): Database {
+    return new Database({ connection: this.#connection, schema: this.#schema, maxConnections, gate: this.#gate })
+  }
+}
+
+function lanesFor(options: WorkOptions, registry: Registry): Lane[] {
+  if (options.handlers.length === 0)
+    throw new InvalidDefinition('work({ handlers }) got no handlers: nothing would run.')
+  const lanes = new Map<string, Lane>()
+  const seen = new Set<string>()
+  for (const { contract } of options.handlers) {
+    registry.demand(contract)
+    if (seen.has(contract.type))
+      throw new InvalidDefinition(`Job type "${contract.type}" has two handlers in work({ handlers }).`)
+    seen.add(contract.type)
+    const { name, concurrency, pollIntervalMs } = contract.queue
+    const slots = options.concurrency?.[name] ?? concurrency
+    lanes.set(name, new Lane({ queue: name, slots, pollIntervalMs }))
+  }
+  const unknown = Object.keys(options.concurrency ?? {}).find((queue) => !lanes.has(queue))
+  if (unknown !== undefined) {
+    throw new InvalidDefinition(`work({ concurrency }) names queue "${unknown}", but no handler's job runs in it.`)
+  }
+  return [...lanes.values()]
+}

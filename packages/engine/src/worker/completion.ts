@@ -1,0 +1,55 @@
+// Completing a job inside a transaction of its handler: effects and completion commit together.
+import type { Clock } from '../clock.ts'
+import { monotonicMs } from '../clock.ts'
+import { LeaseLost } from '../errors.ts'
+import { CommitUnknown, type Database, type Queryable, type Session, sessionOn, type Transaction } from '../store/db.ts'
+import { jobRunState, settle } from '../store/settlements.ts'
+import type { Run } from './run.ts'
+import { settlementOfValue } from './verdict.ts'
+
+export class Completion {
+  readonly #db: Database
+  readonly #clock: Clock
+
+  constructor(services: { db: Database; clock: Clock }) {
+    this.#db = services.db
+    this.#clock = services.clock
+  }
+
+  /** ctx.transaction: owns the transaction, the fence, and the read-back when the reply to COMMIT is lost. */
+  async inOwnTransaction<Value>(run: Run, work: (tx: Transaction) => Promise<Value>): Promise<Value> {
+    let value: Value | undefined
+    try {
+      await this.#db.transaction(
+        async (tx) => {
+          value = await work(tx)
+          await this.#settleIn(run, tx, value)
+        },
+        Math.max(1_000, run.stuckAtMs - monotonicMs()),
+      )
+    } catch (error) {
+      if (!(error instanceof CommitUnknown) || !(await this.wasSettled(run))) throw error
+    }
+    run.completion = 'committed'
+    return value as Value
+  }
+
+  /** ctx.complete(tx): the handler owns the transaction. */
+  async in(run: Run, tx: Queryable, result: unknown): Promise<void> {
+    await this.#settleIn(run, sessionOn(tx, this.#db.schema), result)
+    run.completion = 'in-transaction'
+  }
+
+  /** Is our completion there? Throws while the database cannot say, and LeaseLost if another run has taken over. */
+  async wasSettled(run: Run): Promise<boolean> {
+    const [state] = await jobRunState(this.#db, [{ id: run.job.id, runId: run.runId }])
+    if (state === 'gone' && run.contract.retention !== 'none') throw new LeaseLost('another run has taken over')
+    return state !== 'running'
+  }
+
+  async #settleIn(run: Run, session: Session, value: unknown): Promise<void> {
+    const settlement = await settlementOfValue(run, value, null)
+    const won = await settle(session, this.#clock.databaseNow(), [settlement])
+    if (!won.has(run.job.id)) throw new LeaseLost('another run has taken over, so this transaction is rolled back')
+  }
+}

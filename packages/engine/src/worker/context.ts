@@ -1,0 +1,122 @@
+// What a handler gets besides its payload.
+
+import type { JobContract, PayloadOutput, ResultInput } from '../contract/job.ts'
+import type { Outcome } from '../contract/outcome.ts'
+import type { Logger } from '../logger.ts'
+import type { Queryable, Transaction } from '../store/db.ts'
+import { FlightRecorder } from './flight-recorder.ts'
+import type { Run } from './run.ts'
+
+export interface JobContext {
+  readonly jobId: string
+  readonly type: string
+  readonly queue: string
+  readonly tenant: string | null
+  /** 1 while the first attempt runs. */
+  readonly attempt: number
+  readonly maxAttempts: number
+  readonly correlationId: string
+  readonly parentJobId: string | null
+  readonly createdBy: string | null
+  readonly runId: string
+  /** Aborts on timeout, cancellation, shutdown and loss of the lease; `signal.reason` says which. */
+  readonly signal: AbortSignal
+  /** Bound to this job; the last lines are stored with the attempt if it fails. */
+  readonly log: Logger
+  /**
+   * Exactly-once effects: what `work` writes through `tx` and the completion of this job commit together, or not at
+   * all. Return its value from the handler.
+   */
+  transaction<Value>(work: (tx: Queryable) => Promise<Value>): Promise<Value>
+  /**
+   * The low-level form, for a transaction of your own: completes the job inside `tx`. Throws LeaseLost when this run
+   * no longer owns the job: let your transaction roll back.
+   */
+  complete(tx: Queryable, result?: unknown): Promise<void>
+}
+
+export type Handler<C extends JobContract> = (
+  payload: PayloadOutput<C>,
+  ctx: JobContext,
+) => HandlerResult<C> | Promise<HandlerResult<C>>
+
+type HandlerResult<C extends JobContract> = ResultInput<C> | Outcome
+
+export interface Implementation<C extends JobContract = JobContract> {
+  readonly contract: C
+  readonly handler: (payload: never, ctx: JobContext) => unknown
+}
+
+/** Ties a handler to its contract. Lives in the worker's code; the contract lives where everybody can import it. */
+export function implement<C extends JobContract>(contract: C, handler: Handler<C>): Implementation<C> {
+  return { contract, handler: handler as Implementation['handler'] }
+}
+
+export interface ContextServices {
+  logger: Logger
+  completeInOwnTransaction<Value>(run: Run, work: (tx: Transaction) => Promise<Value>): Promise<Value>
+  completeIn(run: Run, tx: Queryable, result: unknown): Promise<void>
+}
+
+export class RunningContext implements JobContext {
+  readonly #run: Run
+  readonly #services: ContextServices
+  #recorder: FlightRecorder | undefined
+
+  constructor(run: Run, services: ContextServices) {
+    this.#run = run
+    this.#services = services
+  }
+
+  get jobId(): string {
+    return this.#run.job.id
+  }
+  get type(): string {
+    return this.#run.job.type
+  }
+  get queue(): string {
+    return this.#run.job.queue
+  }
+  get tenant(): string | null {
+    return this.#run.job.tenant
+  }
+  get attempt(): number {
+    return this.#run.job.attempt
+  }
+  get maxAttempts(): number {
+    return this.#run.job.maxAttempts
+  }
+  get correlationId(): string {
+    return this.#run.job.correlationId
+  }
+  get parentJobId(): string | null {
+    return this.#run.job.parentJobId
+  }
+  get createdBy(): string | null {
+    return this.#run.job.createdBy
+  }
+  get runId(): string {
+    return this.#run.runId
+  }
+  get signal(): AbortSignal {
+    return this.#run.signal
+  }
+
+  get log(): Logger {
+    this.#recorder ??= new FlightRecorder(this.#services.logger, this.#run)
+    return this.#recorder
+  }
+
+  /** What the flight recorder kept, as JSON text. */
+  recording(): string | null {
+    return this.#recorder?.recording() ?? null
+  }
+
+  transaction<Value>(work: (tx: Queryable) => Promise<Value>): Promise<Value> {
+    return this.#services.completeInOwnTransaction(this.#run, work)
+  }
+
+  complete(tx: Queryable, result?: unknown): Promise<void> {
+    return this.#services.completeIn(this.#run, tx, result)
+  }
+}

@@ -1,0 +1,160 @@
+// The runs of this process: claimed jobs go through their lane's buffer into a slot, and leave when they are settled.
+import { monotonicMs } from '../clock.ts'
+import type { Registry } from '../contract/registry.ts'
+import type { ClaimedJob } from '../store/jobs.ts'
+import type { Board } from './board.ts'
+import type { Lane } from './lane.ts'
+import type { Prefetch } from './prefetch.ts'
+import { Run } from './run.ts'
+
+/** A claimed job that found no slot for this long is given back: another process may have one. */
+const STALE_MS = 500
+
+export interface DispatcherServices {
+  board: Board
+  lanes: readonly Lane[]
+  registry: Registry
+  prefetch: Prefetch
+  /** Tells the pulse what lies on the board. */
+  announce(runId: string, jobs: { id: string; slot: number; stuckAtMs: number }[]): void
+  execute(run: Run): Promise<void>
+  giveBack(run: Run, why: string): void
+  /** A slot is free and nothing is waiting for it here. */
+  onHungry(): void
+}
+
+export class Dispatcher {
+  readonly #services: DispatcherServices
+  readonly #lanes: Map<string, Lane>
+  readonly #runs = new Map<string, Run>()
+  readonly #freePlaces: number[]
+  #suspects = 0
+  #idle: (() => void)[] = []
+
+  constructor(services: DispatcherServices) {
+    this.#services = services
+    this.#lanes = new Map(services.lanes.map((lane) => [lane.queue, lane]))
+    this.#freePlaces = Array.from({ length: services.board.size }, (_, i) => i)
+  }
+
+  get runs(): Iterable<Run> {
+    return this.#runs.values()
+  }
+
+  get hasSuspect(): boolean {
+    return this.#suspects > 0
+  }
+
+  /** How many more jobs the board can hold. */
+  get room(): number {
+    return this.#freePlaces.length
+  }
+
+  get(key: string): Run | undefined {
+    return this.#runs.get(key)
+  }
+
+  accept(jobs: readonly ClaimedJob[], runId: string): void {
+    const claimedAtMs = monotonicMs()
+    const runs = jobs.map((job) => this.#place(job, runId, claimedAtMs))
+    this.#services.announce(
+      runId,
+      runs.map((run) => ({ id: run.job.id, slot: run.slot, stuckAtMs: run.stuckAtMs })),
+    )
+    for (const run of runs) {
+      this.#services.board.place(run.slot)
+      run.lane.buffer.push(run)
+    }
+    for (const lane of new Set(runs.map((run) => run.lane))) this.#startNext(lane)
+  }
+
+  /** The handler has returned: its slot is free. */
+  returned(run: Run): void {
+    run.lane.running--
+    this.#clearPlace(run)
+    if (run.isSuspect) this.#suspects--
+    this.#services.prefetch.record(run.job.queue, run.job.type, monotonicMs() - run.startedAtMs)
+    this.#startNext(run.lane)
+    if (run.lane.freeSlots > 0 || run.lane.buffer.length < run.lane.slots) this.#services.onHungry()
+    this.#settleIdle()
+  }
+
+  /** The run did not start after all: the pulse gave it back, or the lease is in doubt. */
+  dropped(run: Run): void {
+    run.lane.running--
+    this.#clearPlace(run)
+    if (run.isSuspect) this.#suspects--
+    this.#settleIdle()
+  }
+
+  /** Its settlement is written, or given up. */
+  forget(run: Run): void {
+    this.#runs.delete(run.key)
+    this.#settleIdle()
+  }
+
+  /** Gives back what has been waiting too long for a slot. */
+  returnStale(): void {
+    const now = monotonicMs()
+    for (const lane of this.#services.lanes) {
+      const oldest = lane.buffer[0]
+      if (oldest === undefined || now - oldest.claimedAtMs < STALE_MS) continue
+      this.#services.prefetch.pause(lane.queue, now)
+      this.#returnBuffer(lane, 'it waited too long for a slot')
+    }
+  }
+
+  /** Gives back everything that has not started. */
+  returnUnstarted(why: string): void {
+    for (const lane of this.#services.lanes) this.#returnBuffer(lane, why)
+  }
+
+  abortAll(reason: unknown): void {
+    for (const run of this.#runs.values()) run.abort(reason)
+  }
+
+  /** Resolves when no handler is running and nothing is unsettled. */
+  async idle(): Promise<void> {
+    if (!this.#isIdle()) await new Promise<void>((resolve) => this.#idle.push(resolve))
+  }
+
+  #place(job: ClaimedJob, runId: string, claimedAtMs: number): Run {
+    const lane = this.#lanes.get(job.queue) as Lane
+    const slot = this.#freePlaces.pop() as number
+    const run = new Run({ job, runId, lane, slot, claimedAtMs, contract: this.#services.registry.get(job.type) })
+    this.#runs.set(run.key, run)
+    if (run.isSuspect) this.#suspects++
+    return run
+  }
+
+  #startNext(lane: Lane): void {
+    while (lane.running < lane.slots && lane.buffer.length > 0) {
+      const run = lane.buffer.shift() as Run
+      lane.running++
+      void this.#services.execute(run)
+    }
+  }
+
+  #returnBuffer(lane: Lane, why: string): void {
+    for (const run of lane.buffer.splice(0)) {
+      const isOurs = this.#services.board.start(run.slot)
+      this.#clearPlace(run)
+      if (run.isSuspect) this.#suspects--
+      if (isOurs) this.#services.giveBack(run, why)
+      else this.#runs.delete(run.key)
+    }
+  }
+
+  #clearPlace(run: Run): void {
+    this.#services.board.clear(run.slot)
+    this.#freePlaces.push(run.slot)
+  }
+
+  #isIdle(): boolean {
+    return this.#runs.size === 0 && this.#services.lanes.every((lane) => lane.running === 0)
+  }
+
+  #settleIdle(): void {
+    if (this.#idle.length > 0 && this.#isIdle()) for (const resolve of this.#idle.splice(0)) resolve()
+  }
+}

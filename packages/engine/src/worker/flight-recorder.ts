@@ -1,0 +1,52 @@
+// A run's logger. Every line goes to the process's logger, bound to job and correlation; the last ones are also kept,
+// and stored with the attempt if it fails.
+import { storable } from '../errors.ts'
+import type { Logger } from '../logger.ts'
+import type { Run } from './run.ts'
+
+const KEPT_LINES = 50
+const MAX_LINE = 1_000
+
+type Level = keyof Logger
+
+export class FlightRecorder implements Logger {
+  readonly #logger: Logger
+  readonly #bound: object
+  readonly #startedAt = Date.now()
+  #lines: { level: Level; ms: number; msg: string; fields?: object }[] = []
+
+  constructor(logger: Logger, run: Run) {
+    const { id, type, queue, attempt, correlationId, tenant } = run.job
+    this.#logger = logger
+    this.#bound = { job: id, type, queue, attempt, correlation: correlationId, ...(tenant === null ? {} : { tenant }) }
+  }
+
+  debug = (fields: object, message: string): void => this.#log('debug', fields, message)
+  info = (fields: object, message: string): void => this.#log('info', fields, message)
+  warn = (fields: object, message: string): void => this.#log('warn', fields, message)
+  error = (fields: object, message: string): void => this.#log('error', fields, message)
+
+  /** JSON text of the last lines, or null when the run said nothing. */
+  recording(): string | null {
+    if (this.#lines.length === 0) return null
+    return `[${this.#lines.map(encodeLine).join(',')}]`
+  }
+
+  #log(level: Level, fields: object, message: string): void {
+    this.#logger[level]({ ...this.#bound, ...fields }, message)
+    if (this.#lines.length === KEPT_LINES) this.#lines.shift()
+    const hasFields = Object.keys(fields).length > 0
+    this.#lines.push({ level, ms: Date.now() - this.#startedAt, msg: message, ...(hasFields ? { fields } : {}) })
+  }
+}
+
+/** One line as JSON that jsonb accepts, whatever was logged. */
+function encodeLine(line: { level: string; ms: number; msg: string; fields?: object }): string {
+  let fields: string | undefined
+  try {
+    fields = line.fields === undefined ? undefined : storable(JSON.stringify(line.fields), MAX_LINE)
+  } catch {
+    fields = '(fields that cannot be written as JSON)'
+  }
+  return JSON.stringify({ level: line.level, ms: line.ms, msg: storable(String(line.msg), MAX_LINE), fields })
+}

@@ -1,0 +1,37 @@
+// What the main thread and the pulse thread say to each other.
+import type { ClientConfig } from 'pg'
+import type { RunningRow } from '../store/jobs.ts'
+import type { NewWorker } from '../store/workers.ts'
+
+export interface LeaseTimes {
+  heartbeatMs: number
+  ttlMs: number
+}
+
+export interface PulseSettings {
+  connection: ClientConfig
+  schema: string
+  board: SharedArrayBuffer
+  times: LeaseTimes
+}
+
+export type ToPulse =
+  | { kind: 'register'; worker: NewWorker }
+  /** A claim was answered: these jobs lie on these slots of the board; `stuckAtMs` is on the monotonic clock. */
+  | { kind: 'claimed'; runId: string; jobs: { id: string; slot: number; stuckAtMs: number }[] }
+  | { kind: 'stop'; reason: string }
+
+export type FromPulse =
+  | { kind: 'registered'; workerId: string }
+  /** What the database says we run. `sentAtMs`: when we asked, on the monotonic clock. */
+  | { kind: 'running'; workerId: string; rows: RunningRow[]; sentAtMs: number }
+  /** The lease was ended by somebody else. */
+  | { kind: 'lost'; workerId: string }
+  | { kind: 'work'; queue: string }
+  | { kind: 'listening'; isTrusted: boolean }
+  | { kind: 'blocked'; ms: number }
+  | { kind: 'error'; during: string; message: string }
+  | { kind: 'stopped' }
+
+/** Trust in one's own lease ends this long before the lease does. */
+export const trustMarginMs = (times: LeaseTimes): number => Math.max(200, times.ttlMs * 0.1)

@@ -1,0 +1,64 @@
+// Compares what the database says this worker runs with what it knows itself, at every heartbeat.
+//
+// Running there and unknown here for some seconds: a claim or a settlement went astray, give the job back. Running here
+// and gone there: somebody took it away, stop. Cancel requested there: stop.
+import { monotonicMs } from '../clock.ts'
+import { LeaseLost } from '../errors.ts'
+import type { RunningRow } from '../store/jobs.ts'
+import type { Settlement } from '../store/settlements.ts'
+import { type Run, runKey } from './run.ts'
+import { CancelRequested } from './verdict.ts'
+
+export interface ReconcilerServices {
+  runs(): Iterable<Run>
+  find(key: string): Run | undefined
+  /** Is the answer to this claim still to come? */
+  isOpenClaim(runId: string): boolean
+  /** Settles a run that has no memory here. */
+  giveBack(settlements: Settlement[]): Promise<void>
+  strayAfterMs: number
+}
+
+export class Reconciler {
+  readonly #services: ReconcilerServices
+  #strays = new Map<string, number>()
+
+  constructor(services: ReconcilerServices) {
+    this.#services = services
+  }
+
+  /** `askedAtMs`: when the question was sent. Whatever was claimed later is not in the answer. */
+  async reconcile(rows: readonly RunningRow[], askedAtMs: number): Promise<void> {
+    const listed = new Set<string>()
+    const strays: RunningRow[] = []
+    for (const row of rows) {
+      const key = runKey(row.id, row.runId)
+      listed.add(key)
+      const run = this.#services.find(key)
+      if (run === undefined) strays.push(row)
+      else if (row.cancelRequested) run.abort(new CancelRequested())
+    }
+    for (const run of this.#services.runs()) {
+      const isMissing = !listed.has(run.key) && run.claimedAtMs < askedAtMs
+      if (isMissing && !run.isSettling && run.completion === 'none') {
+        run.abort(new LeaseLost('the database no longer lists it as running here'))
+      }
+    }
+    await this.#giveBackStrays(strays)
+  }
+
+  async #giveBackStrays(strays: readonly RunningRow[]): Promise<void> {
+    const now = monotonicMs()
+    const seen = new Map<string, number>()
+    const lost: Settlement[] = []
+    for (const { id, runId } of strays) {
+      if (this.#services.isOpenClaim(runId)) continue
+      const since = this.#strays.get(runKey(id, runId)) ?? now
+      seen.set(runKey(id, runId), since)
+      if (now - since < this.#services.strayAfterMs) continue
+      lost.push({ kind: 'requeue', id, runId, delayMs: 0, refund: true, crash: 'keep', failure: null })
+    }
+    this.#strays = seen
+    if (lost.length > 0) await this.#services.giveBack(lost)
+  }
+}

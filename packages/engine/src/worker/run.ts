@@ -1,0 +1,76 @@
+// One run of one job in this process: from the claim to the settlement.
+import type { JobContract } from '../contract/job.ts'
+import type { JobRef } from '../events.ts'
+import type { ClaimedJob } from '../store/jobs.ts'
+import type { Lane } from './lane.ts'
+
+export class Run {
+  readonly job: ClaimedJob
+  readonly runId: string
+  readonly lane: Lane
+  readonly contract: JobContract
+  /** Its place on the board. */
+  readonly slot: number
+  /** When the claim was answered, on the monotonic clock. */
+  readonly claimedAtMs: number
+  startedAtMs = 0
+  /** The settlement is on its way or written: nobody else decides about this run any more. */
+  isSettling = false
+  /** Fenced off while its handler goes on. */
+  isLeaked = false
+  /** `ctx.complete(tx)` or `ctx.transaction` wrote the outcome in a transaction of the handler. */
+  completion: 'none' | 'in-transaction' | 'committed' = 'none'
+  #controller: AbortController | undefined
+  #abortReason: unknown
+
+  constructor(fields: Pick<Run, 'job' | 'runId' | 'lane' | 'contract' | 'slot' | 'claimedAtMs'>) {
+    this.job = fields.job
+    this.runId = fields.runId
+    this.lane = fields.lane
+    this.contract = fields.contract
+    this.slot = fields.slot
+    this.claimedAtMs = fields.claimedAtMs
+  }
+
+  get key(): string {
+    return runKey(this.job.id, this.runId)
+  }
+
+  get isSuspect(): boolean {
+    return this.job.crashes > 0
+  }
+
+  get stuckAtMs(): number {
+    return this.claimedAtMs + stuckAfterMs(this.contract)
+  }
+
+  /** Made when first asked for: most handlers never look, and a controller costs more than a trivial job. */
+  get signal(): AbortSignal {
+    if (this.#controller === undefined) {
+      this.#controller = new AbortController()
+      if (this.#abortReason !== undefined) this.#controller.abort(this.#abortReason)
+    }
+    return this.#controller.signal
+  }
+
+  get abortReason(): unknown {
+    return this.#abortReason
+  }
+
+  /** The first reason stands. */
+  abort(reason: unknown): void {
+    if (this.#abortReason !== undefined) return
+    this.#abortReason = reason
+    this.#controller?.abort(reason)
+  }
+
+  ref(): JobRef {
+    const { id, type, queue, tenant, attempt, correlationId } = this.job
+    return { id, type, queue, tenant, attempt, correlationId, runId: this.runId }
+  }
+}
+
+export const runKey = (id: string, runId: string): string => `${id}/${runId}`
+
+/** At twice its timeout a run is called stuck. */
+export const stuckAfterMs = (contract: JobContract): number => contract.timeoutMs * 2

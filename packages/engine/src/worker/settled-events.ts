@@ -1,0 +1,35 @@
+import { monotonicMs } from '../clock.ts'
+import type { Events } from '../events.ts'
+import type { Entry, SettleResult } from './acker.ts'
+
+/** Says what became of a run, to whoever listens. */
+export function reportSettled(events: Events, { run, settlement }: Entry, result: SettleResult): void {
+  if (result !== 'won') {
+    events.emit('job_fence_lost', { job: run.ref() })
+    return
+  }
+  switch (settlement.kind) {
+    case 'finish':
+      if (settlement.status === 'cancelled') {
+        events.emit('job_cancelled', { job: run.ref(), reason: settlement.reason ?? '' })
+      } else if (events.has('job_completed')) {
+        events.emit('job_completed', { job: run.ref(), durationMs: monotonicMs() - run.startedAtMs })
+      }
+      break
+    case 'requeue':
+      if (settlement.failure !== null) {
+        events.emit('job_retry_scheduled', { job: run.ref(), failure: settlement.failure, delayMs: settlement.delayMs })
+      } else if (settlement.crash === 'clear') {
+        events.emit('job_snoozed', { job: run.ref(), delayMs: settlement.delayMs })
+      }
+      break
+    case 'bury':
+      events.emit('job_died', {
+        job: run.ref(),
+        reason: settlement.reason,
+        failure: settlement.failure,
+        dropped: settlement.drop,
+      })
+      break
+  }
+}

@@ -1,0 +1,125 @@
+// From how a handler ended to what is written about it. Pure, so that every case can be tested without a database.
+import { type Outcome, outcomeKind, RetryAfter } from '../contract/outcome.ts'
+import { encodeJson, MAX_RESULT_BYTES, validate } from '../contract/payload.ts'
+import { backoffMs } from '../contract/retry.ts'
+import {
+  failureFrom,
+  InvalidPayload,
+  InvalidResult,
+  LeaseLost,
+  TimedOut,
+  Unrecoverable,
+  WorkerStopping,
+} from '../errors.ts'
+import type { DeadReason, Settlement } from '../store/settlements.ts'
+import type { Run } from './run.ts'
+
+/** How the handler ended. */
+export type Ending = { value: unknown } | { thrown: unknown }
+
+/** Why a job's signal aborted because somebody cancelled it. */
+export class CancelRequested extends Error {
+  override readonly name = 'CancelRequested'
+
+  constructor() {
+    super('The job was cancelled while it ran.')
+  }
+}
+
+export interface VerdictInput {
+  run: Run
+  ending: Ending
+  /** Milliseconds since the job was enqueued, by the database's clock. */
+  ageMs: number
+  logs: string | null
+  random: number
+}
+
+/** The settlement of a run whose handler has returned or thrown. */
+export async function verdict(input: VerdictInput): Promise<Settlement> {
+  const { run, ending } = input
+  const aborted = run.abortReason
+  // A timed-out attempt has failed, whatever the handler says afterwards.
+  if (aborted instanceof TimedOut) return failed(input, aborted)
+  if ('value' in ending) {
+    try {
+      return await settlementOfValue(run, ending.value, input.logs)
+    } catch (error) {
+      return failed(input, error)
+    }
+  }
+  if (aborted instanceof CancelRequested) return finish(run, 'cancelled', null, 'cancelled on request')
+  if (aborted instanceof WorkerStopping || aborted instanceof LeaseLost) return giveBack(run)
+  return failed(input, ending.thrown)
+}
+
+/** What a returned value means. Throws InvalidResult when it cannot be recorded. */
+export async function settlementOfValue(run: Run, value: unknown, logs: string | null): Promise<Settlement> {
+  switch (outcomeKind(value)) {
+    case 'snooze':
+      return requeue(run, { delayMs: (value as Outcome & { delayMs: number }).delayMs, refund: true })
+    case 'cancel':
+      return finish(run, 'cancelled', null, (value as Outcome & { reason: string }).reason)
+    case 'discard':
+      return bury(run, 'discarded', new Unrecoverable((value as Outcome & { reason: string }).reason), logs)
+    case undefined:
+      return finish(run, 'completed', await encodeResult(run, value), null)
+  }
+}
+
+/** Back to the queue as if it had not been claimed. */
+export function giveBack(run: Run): Settlement {
+  return { kind: 'requeue', id: run.job.id, runId: run.runId, delayMs: 0, refund: true, crash: 'keep', failure: null }
+}
+
+export function bury(run: Run, reason: DeadReason, error: unknown, logs: string | null): Settlement {
+  const { contract } = run
+  return {
+    kind: 'bury',
+    id: run.job.id,
+    runId: run.runId,
+    reason,
+    failure: { ...failureFrom(error), fingerprint: null, logs },
+    retention: contract.retention,
+    drop: reason === 'exhausted' || reason === 'gave_up' ? contract.retry.onExhausted === 'drop' : false,
+  }
+}
+
+function failed({ run, ageMs, logs, random }: VerdictInput, error: unknown): Settlement {
+  const { retry } = run.contract
+  const { attempt, maxAttempts } = run.job
+  if (error instanceof LeaseLost) return giveBack(run)
+  if (error instanceof InvalidPayload) return bury(run, 'invalid_payload', error, logs)
+  if (error instanceof Unrecoverable || error instanceof InvalidResult) return bury(run, 'unrecoverable', error, logs)
+  const isPostponed = error instanceof RetryAfter
+  if (!isPostponed && attempt >= maxAttempts) return bury(run, 'exhausted', error, logs)
+  const delayMs = isPostponed ? error.delayMs : backoffMs(retry.backoff, { attempt, error, random })
+  if (retry.giveUpAfterMs !== undefined && ageMs + delayMs > retry.giveUpAfterMs)
+    return bury(run, 'gave_up', error, logs)
+  if (isPostponed) return requeue(run, { delayMs, refund: true })
+  return { ...requeue(run, { delayMs, refund: false }), failure: { ...failureFrom(error), fingerprint: null, logs } }
+}
+
+function requeue(run: Run, how: { delayMs: number; refund: boolean }): Settlement & { kind: 'requeue' } {
+  return { kind: 'requeue', id: run.job.id, runId: run.runId, ...how, crash: 'clear', failure: null }
+}
+
+function finish(run: Run, status: 'completed' | 'cancelled', result: string | null, reason: string | null): Settlement {
+  const { retention } = run.contract
+  return { kind: 'finish', id: run.job.id, runId: run.runId, status, result, reason, retention }
+}
+
+async function encodeResult(run: Run, value: unknown): Promise<string | null> {
+  const { type, result: schema } = run.contract
+  let result = value
+  if (schema !== undefined) {
+    const checked = await validate(schema, value)
+    if ('issues' in checked)
+      throw new InvalidResult(type, checked.issues.map((i) => `${i.path} ${i.message}`.trim()).join('; '))
+    result = checked.value
+  }
+  if (result === undefined) return null
+  const encoded = encodeJson(result, MAX_RESULT_BYTES)
+  if ('problem' in encoded) throw new InvalidResult(type, encoded.problem)
+  return encoded.text
+}

@@ -1,0 +1,164 @@
+import { randomUUID } from 'node:crypto'
+import { defineJob, defineQueues } from 'millrace'
+import { describe, expect, test } from 'vitest'
+import { z } from 'zod'
+import { Database } from '#src/store/db'
+import { type ClaimRequest, jobClaim, jobNextDue, jobReleaseRun, queueTypes } from '#src/store/jobs'
+import { setup as base } from '../support/setup.ts'
+
+const queues = defineQueues({ a: {}, b: {} })
+const one = defineJob({ type: 'one', queue: queues.a, payload: z.string() })
+const two = defineJob({ type: 'two', queue: queues.a, payload: z.string() })
+const other = defineJob({ type: 'other', queue: queues.b, payload: z.string() })
+
+async function setup() {
+  const t = await base()
+  const db = new Database({ connection: { connectionString: t.url }, schema: 'millrace', maxConnections: 4 })
+  const claim = async (request: Partial<ClaimRequest> = {}, now: Date | null = null) =>
+    (
+      await jobClaim(db, now, {
+        queues: [{ queue: 'a', limit: 10 }],
+        types: [one, two, other].map(({ type }) => ({ type, stuckAfterMs: 1_000 })),
+        runId: randomUUID(),
+        workerId: randomUUID(),
+        suspects: 1,
+        byType: false,
+        ...request,
+      })
+    ).sort((x, y) => x.priority - y.priority || x.runAt.localeCompare(y.runAt) || Number(x.id) - Number(y.id))
+  return {
+    ...t,
+    db,
+    millrace: t.client([one, two, other]),
+    claim,
+    claimed: async (...args: Parameters<typeof claim>) => (await claim(...args)).map((job) => job.payload),
+    async [Symbol.asyncDispose]() {
+      await db.close()
+      await t[Symbol.asyncDispose]()
+    },
+  }
+}
+
+describe.each([{ byType: false }, { byType: true }])('a claim ($byType by type)', ({ byType }) => {
+  test('takes by priority, then due time, then id, and never more than its limit', async () => {
+    await using t = await setup()
+    await t.millrace.enqueue(one, 'late', { runAt: new Date(2020, 0, 2) })
+    await t.millrace.enqueue(one, 'early', { runAt: new Date(2020, 0, 1) })
+    await t.millrace.enqueue(one, 'urgent', { priority: 0 })
+    await t.millrace.enqueue(one, 'low', { priority: 9 })
+    await t.millrace.enqueue(one, 'future', { delay: '1h', priority: 0 })
+    const limit = (n: number) => ({ byType, queues: [{ queue: 'a', limit: n }] })
+    expect(await t.claimed(limit(1))).toEqual(['urgent'])
+    expect(await t.claimed(limit(2))).toEqual(['early', 'late'])
+    expect(await t.claimed(limit(9))).toEqual(['low'])
+    expect(await t.claimed(limit(9))).toEqual([])
+    expect(await t.claimed(limit(9), new Date(Date.now() + 3_700_000))).toEqual(['future'])
+  })
+
+  test('takes from several queues, each up to its own limit', async () => {
+    await using t = await setup()
+    await t.millrace.enqueueMany(one, ['1', '2', '3'])
+    await t.millrace.enqueueMany(other, ['4', '5', '6'])
+    const wanted = [
+      { queue: 'a', limit: 2 },
+      { queue: 'b', limit: 1 },
+      { queue: 'none', limit: 5 },
+    ]
+    expect((await t.claimed({ byType, queues: wanted })).sort()).toEqual(['1', '2', '4'])
+  })
+
+  test('leaves types alone that the worker does not know', async () => {
+    await using t = await setup()
+    await t.millrace.enqueue(one, 'foreign')
+    await t.millrace.enqueue(two, 'mine')
+    expect(await t.claimed({ byType, types: [{ type: 'two', stuckAfterMs: 1 }] })).toEqual(['mine'])
+    expect(await t.sql(`select type from millrace.job where status = 'pending'`)).toEqual([{ type: 'one' }])
+  })
+
+  test('marks the rows as one run of that worker, with a deadline by type', async () => {
+    await using t = await setup()
+    await t.millrace.enqueue(one, 'x')
+    const runId = randomUUID()
+    const workerId = randomUUID()
+    await t.claim({
+      byType,
+      runId,
+      workerId,
+      types: [
+        { type: 'two', stuckAfterMs: 1 },
+        { type: 'one', stuckAfterMs: 5_000 },
+      ],
+    })
+    expect(
+      await t.sql(
+        'select status, attempt, run_id, worker_id, extract(epoch from deadline_at - started_at)::int as s from millrace.job',
+      ),
+    ).toEqual([{ status: 'processing', attempt: 1, run_id: runId, worker_id: workerId, s: 5 }])
+  })
+
+  test('takes suspects only when asked, and no more than asked', async () => {
+    await using t = await setup()
+    await t.millrace.enqueueMany(one, ['s1', 's2'])
+    await t.sql('update millrace.job set crashes = 1')
+    await t.millrace.enqueue(one, 'good')
+    expect(await t.claimed({ byType, suspects: 0 })).toEqual(['good'])
+    expect(await t.claimed({ byType, suspects: 1 })).toHaveLength(1)
+    expect(await t.claimed({ byType, suspects: 1 })).toHaveLength(1)
+  })
+
+  test('passes over rows that others have locked', async () => {
+    await using t = await setup()
+    const [first] = await t.millrace.enqueueMany(one, ['locked', 'free'])
+    const client = await t.pool.connect()
+    await client.query('begin')
+    await client.query('select from millrace.job where id = $1 for update', [first?.id])
+    expect(await t.claimed({ byType })).toEqual(['free'])
+    await client.query('rollback')
+    client.release()
+  })
+})
+
+test('by type, types of one priority come in the order given', async () => {
+  await using t = await setup()
+  await t.millrace.enqueue(one, 'one')
+  await t.millrace.enqueue(two, 'two')
+  const types = [
+    { type: 'two', stuckAfterMs: 1 },
+    { type: 'one', stuckAfterMs: 1 },
+  ]
+  expect(await t.claimed({ byType: true, types, queues: [{ queue: 'a', limit: 1 }] })).toEqual(['two'])
+})
+
+test('a claim whose reply was lost is given back by its run id, with its attempts', async () => {
+  await using t = await setup()
+  await t.millrace.enqueueMany(one, ['x', 'y'])
+  const run = { runId: randomUUID(), workerId: randomUUID() }
+  const [kept] = await t.claim(run)
+  expect(await jobReleaseRun(t.db, null, { ...run, exceptIds: [kept?.id ?? ''] })).toHaveLength(1)
+  expect(await jobReleaseRun(t.db, null, { ...run, runId: randomUUID() })).toEqual([])
+  expect(await t.sql('select status, attempt from millrace.job order by status')).toEqual([
+    { status: 'pending', attempt: 0 },
+    { status: 'processing', attempt: 1 },
+  ])
+})
+
+test('the next due time looks at every priority, and at suspects', async () => {
+  await using t = await setup()
+  expect(await jobNextDue(t.db, null, ['a', 'b'])).toBeNull()
+  await t.millrace.enqueue(one, 'x', { delay: '2h', priority: 0 })
+  await t.millrace.enqueue(one, 'x', { delay: '1h', priority: 7 })
+  expect(Math.round(((await jobNextDue(t.db, null, ['a', 'b'])) ?? 0) / 60_000)).toBe(60)
+  await t.sql(`update millrace.job set crashes = 1, run_at = now() + interval '30 minutes' where priority = 0`)
+  expect(Math.round(((await jobNextDue(t.db, null, ['a', 'b'])) ?? 0) / 60_000)).toBe(30)
+})
+
+test('the types waiting in a queue are found', async () => {
+  await using t = await setup()
+  await t.millrace.enqueueMany(one, ['1', '2'])
+  await t.millrace.enqueue(two, '3')
+  await t.millrace.enqueue(other, '4')
+  expect(await queueTypes(t.db, ['a', 'none'])).toEqual([
+    { queue: 'a', type: 'one' },
+    { queue: 'a', type: 'two' },
+  ])
+})
