@@ -159,7 +159,12 @@ export class Millrace {
       },
     )
     this.#workers.add({ worker, db })
-    await worker.start()
+    try {
+      await worker.start()
+    } catch (error) {
+      await worker.stop()
+      throw error
+    }
     return worker
   }
 

@@ -21,6 +21,7 @@ export type EnqueueResult =
   | { status: 'duplicate'; id: string }
 
 const CHUNK_ROWS = 2_000
+const BULK_DEADLINE_MS = 60_000
 
 export class Enqueuer {
   readonly #db: Database
@@ -77,7 +78,7 @@ export class Enqueuer {
       const results =
         jobs.length === 1
           ? await this.#insertAll(this.#db, jobs, KEY_WAIT_MS)
-          : await this.#db.transaction((tx) => this.#insertAll(tx, jobs, KEY_WAIT_MS))
+          : await this.#db.transaction((tx) => this.#insertAll(tx, jobs, KEY_WAIT_MS), BULK_DEADLINE_MS + jobs.length)
       this.#waker.wake(queuesOf(jobs))
       return results
     } catch (error) {

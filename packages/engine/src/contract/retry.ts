@@ -70,9 +70,14 @@ export function delays(waits: readonly [Duration, ...Duration[]], options: { jit
 export const defaultBackoff: Backoff = exponential({ base: '30s', jitter: 0.25 })
 export const DEFAULT_ATTEMPTS = 5
 
-/** Runs a backoff, also a hand-written one, and makes a usable wait of whatever comes out. */
+/** Runs a backoff, also a hand-written one, and makes a usable wait of whatever comes out or is thrown. */
 export function backoffMs(backoff: Backoff, input: BackoffInput): number {
-  const ms = backoff(input)
+  let ms: number
+  try {
+    ms = backoff(input)
+  } catch {
+    ms = defaultBackoff(input)
+  }
   return Number.isNaN(ms) ? MAX_BACKOFF_MS : Math.min(MAX_BACKOFF_MS, Math.max(0, ms))
 }
 

@@ -37,19 +37,27 @@ const DEFAULT_DEADLINE_MS = 15_000
 const CONNECT_DEADLINE_MS = 10_000
 const CONNECT_PAUSE_MS = 2_000
 
-/** After a failed connect nobody in this process tries again for a while: an outage must not become a storm. */
+/**
+ * Shared by the pools of one process. After a failed connect nobody tries again for a while, and then one at a time
+ * until one succeeds: an outage must not become a storm.
+ */
 export class ConnectGate {
-  #closedUntil = 0
-  #failure: unknown
+  #failure: { error: unknown; retryAtMs: number; isProbed: boolean } | undefined
 
-  /** Throws while the last failure is recent. */
+  /** Throws while the server is known to be out of reach. */
   pass(): void {
-    if (Date.now() < this.#closedUntil) throw new DatabaseUnavailable(this.#failure)
+    if (this.#failure === undefined) return
+    if (this.#failure.isProbed || Date.now() < this.#failure.retryAtMs)
+      throw new DatabaseUnavailable(this.#failure.error)
+    this.#failure.isProbed = true
   }
 
-  close(failure: unknown): void {
-    this.#failure = failure
-    this.#closedUntil = Date.now() + CONNECT_PAUSE_MS
+  failed(error: unknown): void {
+    this.#failure = { error, retryAtMs: Date.now() + CONNECT_PAUSE_MS, isProbed: false }
+  }
+
+  succeeded(): void {
+    this.#failure = undefined
   }
 }
 
@@ -117,7 +125,9 @@ export class Database implements Session {
       await client.query('begin')
       const result = await work(tx)
       tx.isCommitting = true
-      await client.query('commit')
+      const { command } = await client.query('commit')
+      // Postgres answers COMMIT of a failed transaction with a quiet ROLLBACK.
+      if (command !== 'COMMIT') throw new Error('The transaction had failed before, so it was rolled back.')
       return result
     } catch (error) {
       if (broken === undefined) await client.query('rollback').catch((failure: Error) => (broken ??= failure))
@@ -135,12 +145,11 @@ export class Database implements Session {
   async #connect(): Promise<pg.PoolClient> {
     this.#gate.pass()
     try {
-      return await this.#pool.connect()
+      const client = await this.#pool.connect()
+      this.#gate.succeeded()
+      return client
     } catch (error) {
-      // All connections were busy for too long: that says nothing about the server.
-      if (this.#pool.totalCount >= this.#pool.options.max)
-        throw new DatabaseTimeout('for a free connection', CONNECT_DEADLINE_MS)
-      this.#gate.close(error)
+      this.#gate.failed(error)
       throw new DatabaseUnavailable(error)
     }
   }

@@ -25,6 +25,10 @@ export interface Entry {
   settlement: Settlement
 }
 
+interface Waiting extends Entry {
+  sinceMs: number
+}
+
 export interface AckerServices {
   db: Database
   clock: Clock
@@ -36,7 +40,7 @@ export interface AckerServices {
 
 export class Acker {
   readonly #services: AckerServices
-  #pending: Entry[] = []
+  #pending: Waiting[] = []
   #inFlight = 0
   #unsettled = 0
   #isScheduled = false
@@ -54,7 +58,7 @@ export class Acker {
   add(entry: Entry): void {
     entry.run.isSettling = true
     this.#unsettled++
-    this.#pending.push(entry)
+    this.#pending.push({ ...entry, sinceMs: monotonicMs() })
     this.#schedule()
   }
 
@@ -72,7 +76,7 @@ export class Acker {
     })
   }
 
-  async #flush(batch: Entry[]): Promise<void> {
+  async #flush(batch: Waiting[]): Promise<void> {
     this.#inFlight++
     const kinds = (['finish', 'requeue', 'bury'] as const).map((kind) =>
       batch.filter((entry) => entry.settlement.kind === kind),
@@ -83,7 +87,7 @@ export class Acker {
   }
 
   /** Never rejects: every entry ends as won, lost or abandoned. */
-  async #write(batch: Entry[], failures: number): Promise<void> {
+  async #write(batch: Waiting[], failures: number): Promise<void> {
     const { db, clock } = this.#services
     try {
       const won = await settle(
@@ -101,7 +105,7 @@ export class Acker {
     }
   }
 
-  async #recover(batch: Entry[], failures: number, error: unknown): Promise<void> {
+  async #recover(batch: Waiting[], failures: number, error: unknown): Promise<void> {
     this.#services.onError('settle', error)
     if (isNoPartition(error) && failures < 3) {
       await this.#services.ensurePartitions().catch(() => {})
@@ -114,30 +118,28 @@ export class Acker {
       await this.#write(batch.slice(0, middle), failures)
       return this.#write(batch.slice(middle), failures)
     }
-    const [entry] = batch as [Entry]
+    const [entry] = batch as [Waiting]
     if (failures > 3) return this.#settled(entry, 'abandoned')
     return this.#write([{ ...entry, settlement: withoutDetails(entry.settlement) }], failures + 4)
   }
 
-  async #tryAgain(batch: Entry[], failures: number): Promise<void> {
+  async #tryAgain(batch: Waiting[], failures: number): Promise<void> {
     await new Promise((resolve) => setTimeout(resolve, Math.min(2_000, 100 * 2 ** failures)))
     const now = monotonicMs()
-    const isHopeless = (entry: Entry): boolean =>
-      !this.#services.isTrusted() ||
-      now > entry.run.stuckAtMs ||
-      now > entry.run.startedAtMs + PATIENCE_MS + entry.run.contract.timeoutMs
+    const isHopeless = ({ run, sinceMs }: Waiting): boolean =>
+      !this.#services.isTrusted() || now > run.stuckAtMs || now > sinceMs + PATIENCE_MS
     for (const entry of batch) if (isHopeless(entry)) this.#settled(entry, 'abandoned')
     const rest = batch.filter((entry) => !isHopeless(entry))
     if (rest.length > 0) await this.#readBack(rest, failures + 1)
   }
 
-  async #readBack(batch: Entry[], failures: number): Promise<void> {
+  async #readBack(batch: Waiting[], failures: number): Promise<void> {
     try {
       const states = await jobRunState(
         this.#services.db,
         batch.map((entry) => entry.settlement),
       )
-      const open: Entry[] = []
+      const open: Waiting[] = []
       batch.forEach((entry, i) => {
         if (states[i] === 'running') open.push(entry)
         else this.#settled(entry, states[i] === 'settled' || leavesNoTrace(entry.settlement) ? 'won' : 'lost')

@@ -30,14 +30,13 @@ export class Completion {
     } catch (error) {
       if (!(error instanceof CommitUnknown) || !(await this.wasSettled(run))) throw error
     }
-    run.completion = 'committed'
+    run.isCommitted = true
     return value as Value
   }
 
   /** ctx.complete(tx): the handler owns the transaction. */
   async in(run: Run, tx: Queryable, result: unknown): Promise<void> {
     await this.#settleIn(run, sessionOn(tx, this.#db.schema), result)
-    run.completion = 'in-transaction'
   }
 
   /** Is our completion there? Throws while the database cannot say, and LeaseLost if another run has taken over. */
@@ -48,8 +47,10 @@ export class Completion {
   }
 
   async #settleIn(run: Run, session: Session, value: unknown): Promise<void> {
+    if (run.isCommitted) throw new Error('This run is complete already: use ctx.transaction or ctx.complete once.')
     const settlement = await settlementOfValue(run, value, null)
     const won = await settle(session, this.#clock.databaseNow(), [settlement])
     if (!won.has(run.job.id)) throw new LeaseLost('another run has taken over, so this transaction is rolled back')
+    run.inTransaction = settlement
   }
 }

@@ -75,15 +75,15 @@ export class Executor {
   async #conclude(run: Run, context: RunningContext, ending: Ending): Promise<void> {
     // Fenced off while it ran: whatever it did is too late.
     if (run.isSettling) return
-    if (run.completion === 'in-transaction') await this.#lookForCommit(run)
-    if (run.completion === 'committed') return this.#services.onCommitted(run)
+    if (run.inTransaction !== undefined && !run.isCommitted) await this.#lookForCommit(run)
+    if (run.isCommitted) return this.#services.onCommitted(run)
     this.#services.settle(run, await this.#verdict(run, context, ending))
   }
 
   /** Once the handler has called ctx.complete(tx) we never write completion ourselves: we look. */
   async #lookForCommit(run: Run): Promise<void> {
     try {
-      if (await this.#services.isCompleted(run)) run.completion = 'committed'
+      run.isCommitted = await this.#services.isCompleted(run)
     } catch {
       // Cannot look now. The settlement that follows is fenced: it loses if the transaction did commit.
     }
@@ -91,7 +91,7 @@ export class Executor {
 
   #verdict(run: Run, context: RunningContext, ending: Ending): Promise<Settlement> | Settlement {
     const rolledBack: Ending =
-      run.completion === 'in-transaction' && 'value' in ending
+      run.inTransaction !== undefined && 'value' in ending
         ? { thrown: new Error('The handler called ctx.complete(tx), but that transaction did not commit.') }
         : ending
     const age = ageMs(run.job) + (monotonicMs() - run.claimedAtMs)
@@ -104,7 +104,7 @@ export class Executor {
     let cancel = after(timeoutMs, () => {
       run.abort(new TimedOut(type, timeoutMs))
       cancel = after(run.stuckAtMs - monotonicMs(), () => {
-        if (run.isSettling || run.completion !== 'none') return
+        if (run.isSettling || run.inTransaction !== undefined) return
         run.isLeaked = true
         this.#services.settle(run, bury(run, 'stuck', new TimedOut(type, timeoutMs), context.recording()))
         this.#services.onLeaked(run)

@@ -66,7 +66,11 @@ export class Fetcher {
 
   /** There may be work in this queue, or in all. */
   wake(queue?: string): void {
-    for (const lane of this.#services.lanes) if (queue === undefined || lane.queue === queue) lane.isDrained = false
+    for (const lane of this.#services.lanes) {
+      if (queue !== undefined && lane.queue !== queue) continue
+      lane.isDrained = false
+      lane.wakeUps++
+    }
     this.nudge()
   }
 
@@ -100,6 +104,7 @@ export class Fetcher {
     const { db, clock, types } = this.#services
     this.#isDueKnown = false
     const claim = { runId: randomUUID(), workerId: this.#services.workerId() }
+    const wakeUps = wanted.map(({ lane }) => lane.wakeUps)
     const hasFreeSlot = wanted.some(({ lane }) => lane.freeSlots > 0)
     this.openClaims.add(claim.runId)
     try {
@@ -113,9 +118,10 @@ export class Fetcher {
         suspects: hasFreeSlot && this.#services.mayTakeSuspect() ? 1 : 0,
         byType: this.#byType,
       })
-      for (const { lane, limit } of wanted) {
-        if (jobs.filter((job) => job.queue === lane.queue).length < limit) lane.isDrained = true
-      }
+      wanted.forEach(({ lane, limit }, i) => {
+        const isShort = jobs.filter((job) => job.queue === lane.queue).length < limit
+        if (isShort && lane.wakeUps === wakeUps[i]) lane.isDrained = true
+      })
       if (jobs.length > 0) this.#services.onClaimed(jobs, claim)
       this.openClaims.delete(claim.runId)
       return true

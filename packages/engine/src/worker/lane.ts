@@ -10,6 +10,8 @@ export class Lane {
   readonly buffer: Run[] = []
   /** Nothing was due when we last asked; cleared by a wake-up. */
   isDrained = false
+  /** How often there was news of work: a claim that was under way meanwhile may have missed it. */
+  wakeUps = 0
 
   constructor(options: { queue: string; slots: number; pollIntervalMs: number }) {
     this.queue = options.queue

@@ -12,25 +12,19 @@ export type PulseListener = (message: FromPulse | { kind: 'died'; error: unknown
 
 export class Pulse {
   readonly board: Board
-  readonly #thread: Thread
+  readonly #settings: PulseSettings
+  readonly #listener: PulseListener
   readonly #beat: NodeJS.Timeout
+  #thread: Thread
   #isStopping = false
 
   constructor(settings: Omit<PulseSettings, 'board'>, slots: number, listener: PulseListener) {
     this.board = Board.withSlots(slots)
     this.board.beat(monotonicMs())
     this.#beat = setInterval(() => this.board.beat(monotonicMs()), MAIN_BEAT_MS)
-    const workerData: PulseSettings = { ...settings, board: this.board.buffer }
-    this.#thread = new Thread(new URL('./pulse-thread.js', import.meta.url), { workerData, name: 'millrace-pulse' })
-    let failure: unknown
-    this.#thread.on('message', listener)
-    this.#thread.on('error', (error) => {
-      failure = error
-    })
-    this.#thread.on('exit', () => {
-      clearInterval(this.#beat)
-      if (!this.#isStopping) listener({ kind: 'died', error: failure })
-    })
+    this.#settings = { ...settings, board: this.board.buffer }
+    this.#listener = listener
+    this.#thread = this.#spawn()
   }
 
   /** True while our lease can be relied on: nobody may have taken our runs. */
@@ -54,6 +48,24 @@ export class Pulse {
     await exited
     clearTimeout(timer)
     clearInterval(this.#beat)
+  }
+
+  #spawn(): Thread {
+    const url = new URL('./pulse-thread.js', import.meta.url)
+    const thread = new Thread(url, { workerData: this.#settings, name: 'millrace-pulse' })
+    let failure: unknown
+    thread.on('message', this.#listener)
+    thread.on('error', (error) => {
+      failure = error
+    })
+    thread.on('exit', () => {
+      if (this.#isStopping) return
+      // A dead thread is a lost lease. The next one starts under a new worker id.
+      this.board.trustUntil(0)
+      this.#thread = this.#spawn()
+      this.#listener({ kind: 'died', error: failure })
+    })
+    return thread
   }
 
   #post(message: ToPulse): void {

@@ -40,7 +40,7 @@ export class Reconciler {
     }
     for (const run of this.#services.runs()) {
       const isMissing = !listed.has(run.key) && run.claimedAtMs < askedAtMs
-      if (isMissing && !run.isSettling && run.completion === 'none') {
+      if (isMissing && !run.isSettling && run.inTransaction === undefined) {
         run.abort(new LeaseLost('the database no longer lists it as running here'))
       }
     }

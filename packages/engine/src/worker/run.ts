@@ -2,6 +2,7 @@
 import type { JobContract } from '../contract/job.ts'
 import type { JobRef } from '../events.ts'
 import type { ClaimedJob } from '../store/jobs.ts'
+import type { Settlement } from '../store/settlements.ts'
 import type { Lane } from './lane.ts'
 
 export class Run {
@@ -18,8 +19,10 @@ export class Run {
   isSettling = false
   /** Fenced off while its handler goes on. */
   isLeaked = false
-  /** `ctx.complete(tx)` or `ctx.transaction` wrote the outcome in a transaction of the handler. */
-  completion: 'none' | 'in-transaction' | 'committed' = 'none'
+  /** Written by `ctx.complete(tx)` or `ctx.transaction` in a transaction of the handler. */
+  inTransaction: Settlement | undefined
+  /** That transaction is known to have committed. */
+  isCommitted = false
   #controller: AbortController | undefined
   #abortReason: unknown
 

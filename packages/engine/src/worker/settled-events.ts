@@ -4,8 +4,12 @@ import type { Entry, SettleResult } from './acker.ts'
 
 /** Says what became of a run, to whoever listens. */
 export function reportSettled(events: Events, { run, settlement }: Entry, result: SettleResult): void {
-  if (result !== 'won') {
+  if (result === 'lost') {
     events.emit('job_fence_lost', { job: run.ref() })
+    return
+  }
+  if (result === 'abandoned') {
+    events.emit('job_returned', { job: run.ref(), why: 'its outcome could not be written in time' })
     return
   }
   switch (settlement.kind) {

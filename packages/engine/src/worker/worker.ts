@@ -237,7 +237,6 @@ export class Worker {
         this.#failed(message.during, new Error(message.message))
         break
       case 'died':
-        // Nobody renews the lease any more and nobody can: what is left to do is to end in order.
         this.#failed('pulse thread', message.error)
         this.#loseLease('the pulse thread died')
         break
@@ -328,10 +327,7 @@ export class Worker {
   }
 
   #committed(run: Run): void {
-    this.#dispatcher.forget(run)
-    const { events } = this.#services
-    if (!events.has('job_completed')) return
-    events.emit('job_completed', { job: run.ref(), durationMs: monotonicMs() - run.startedAtMs })
+    if (run.inTransaction !== undefined) this.#settled({ run, settlement: run.inTransaction }, 'won')
   }
 
   #leaked(run: Run): void {

@@ -77,7 +77,7 @@ describe('ctx.transaction', () => {
       }),
     )
     const { id } = await t.millrace.enqueue(pay, { cents: 5 })
-    await jobEvent(t.millrace, 'job_completed', id)
+    await jobEvent(t.millrace, 'job_cancelled', id)
     expect(await t.entries()).toEqual([{ cents: 5 }])
     expect(await t.millrace.job(id)).toMatchObject({ status: 'cancelled', reason: 'booked, but not needed' })
   })
