@@ -1,0 +1,7 @@
+export { findPostgres } from './binaries.ts'
+export type { EmbeddedPostgres } from './embedded-postgres.ts'
+export { EmbeddedError, type EmbeddedErrorCode } from './errors.ts'
+export { type OpenedDatabase, openDatabase, openTestServer } from './open.ts'
+export { type EmbeddedOptions, startEmbedded } from './persistent.ts'
+export { type TestDatabase, type TestDatabases, testDatabases } from './test-databases.ts'
+export { startThrowAway, type ThrowAwayOptions, type ThrowAwayPostgres } from './throw-away.ts'
