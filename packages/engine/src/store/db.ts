@@ -127,7 +127,7 @@ export class Database implements Session {
       tx.isCommitting = true
       const { command } = await client.query('commit')
       // Postgres answers COMMIT of a failed transaction with a quiet ROLLBACK.
-      if (command !== 'COMMIT') throw new Error('The transaction had failed before, so it was rolled back.')
+      if (command !== 'COMMIT') throw new RolledBack()
       return result
     } catch (error) {
       if (broken === undefined) await client.query('rollback').catch((failure: Error) => (broken ??= failure))
@@ -196,6 +196,12 @@ export class Transaction implements Session, Queryable {
 
   run<Row>(statement: StatementName, values: readonly unknown[]): Promise<Row[]> {
     return runOn<Row>(this.#client, this.#texts[statement], values, {})
+  }
+}
+
+class RolledBack extends Error {
+  constructor() {
+    super('The transaction had failed before, so it was rolled back.')
   }
 }
 

@@ -1,0 +1,137 @@
+import { createServer, type Server } from 'node:net'
+import { DatabaseTimeout, DatabaseUnavailable, migrate } from 'millrace'
+import { describe, expect, test } from 'vitest'
+import { CommitUnknown, ConnectGate, Database, isConnectionFailure, sessionOn } from '#src/store/db'
+import { jobGet, queueCounts } from '#src/store/jobs'
+import { freshDatabase } from '../support/database.ts'
+import { setup as base } from '../support/setup.ts'
+
+async function setup() {
+  const t = await base()
+  const db = new Database({ connection: { connectionString: t.url }, schema: 'millrace', maxConnections: 2 })
+  return {
+    ...t,
+    db,
+    async [Symbol.asyncDispose]() {
+      await db.close()
+      await t[Symbol.asyncDispose]()
+    },
+  }
+}
+
+/** A server that takes connections and says nothing, or counts those it turns away. */
+async function mute(): Promise<{
+  port: number
+  connects: () => number
+  server: Server
+  [Symbol.asyncDispose](): Promise<void>
+}> {
+  let connects = 0
+  const server = createServer((socket) => {
+    connects++
+    socket.destroy()
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as { port: number }
+  return {
+    port,
+    server,
+    connects: () => connects,
+    [Symbol.asyncDispose]: () => new Promise((resolve) => server.close(() => resolve())),
+  }
+}
+
+describe('a statement', () => {
+  test('that misses its deadline takes its connection with it', async () => {
+    await using t = await setup()
+    const client = await t.pool.connect()
+    await client.query('begin; lock table millrace.job')
+    await expect(t.db.run('queueCounts', [null], { deadlineMs: 50 })).rejects.toBeInstanceOf(DatabaseTimeout)
+    await client.query('commit')
+    client.release()
+    expect(await queueCounts(t.db, null)).toEqual([])
+  })
+
+  test('the server refuses is reported as the server said it, and the connection goes on', async () => {
+    await using t = await setup()
+    const refused = await t.db.run('jobGet', ['no number']).catch((error: unknown) => error)
+    expect(refused).toMatchObject({ code: '22P02' })
+    expect(isConnectionFailure(refused)).toBe(false)
+    expect(await jobGet(t.db, '1')).toBeUndefined()
+  })
+})
+
+describe('a transaction', () => {
+  test('whose work failed unnoticed is not taken for committed', async () => {
+    await using t = await setup()
+    const committing = t.db.transaction(async (tx) => {
+      await tx.query('select 1 / 0').catch(() => {})
+      return 'fine'
+    })
+    await expect(committing).rejects.toThrow(/had failed before, so it was rolled back/)
+  })
+
+  test('rolls back when its work throws, and passes the error on', async () => {
+    await using t = await setup()
+    await t.sql('create table thing (n int)')
+    const failing = t.db.transaction(async (tx) => {
+      await tx.query('insert into thing values (1)')
+      throw new RangeError('no')
+    })
+    await expect(failing).rejects.toBeInstanceOf(RangeError)
+    expect(await t.sql('select * from thing')).toEqual([])
+  })
+
+  test('whose connection dies during COMMIT has an unknown end', async () => {
+    await using t = await setup()
+    await t.sql(`create table slow (n int primary key deferrable initially deferred)`)
+    await t.sql(
+      `create function wait() returns trigger language plpgsql as $$ begin perform pg_sleep(30); return null; end $$`,
+    )
+    await t.sql(
+      `create constraint trigger slow_commit after insert on slow deferrable initially deferred for each row execute function wait()`,
+    )
+    const ending = t.db
+      .transaction(async (tx) => {
+        await tx.query('insert into slow values (1)')
+      }, 300)
+      .catch((error: unknown) => error)
+    expect(await ending).toBeInstanceOf(CommitUnknown)
+  })
+
+  test('runs out of time as a whole', async () => {
+    await using t = await setup()
+    const slow = t.db.transaction((tx) => tx.query('select pg_sleep(30)'), 50)
+    await expect(slow).rejects.toBeInstanceOf(DatabaseTimeout)
+  })
+})
+
+describe('while the server is out of reach', () => {
+  test('one process tries to connect at most once per pause, whatever it wants to run', async () => {
+    await using server = await mute()
+    const gate = new ConnectGate()
+    const connection = { host: '127.0.0.1', port: server.port, user: 'x', database: 'x', ssl: false }
+    const pools = [1, 2].map(() => new Database({ connection, schema: 'millrace', maxConnections: 5, gate }))
+    await expect(pools[0]?.run('queueCounts', [null])).rejects.toBeInstanceOf(DatabaseUnavailable)
+    const tries = Array.from({ length: 100 }, (_, i) => pools[i % 2]?.run('queueCounts', [null]))
+    const results = await Promise.allSettled(tries)
+    expect(results.every((result) => result.status === 'rejected')).toBe(true)
+    expect(server.connects()).toBe(1)
+    await Promise.all(pools.map((pool) => pool.close()))
+  })
+})
+
+test('another schema than the default is used throughout, however it is named', async () => {
+  await using database = await freshDatabase({ migrated: false })
+  const schema = 'Jobs of "$&"'
+  await migrate(database.url, { schema })
+  const db = new Database({ connection: { connectionString: database.url }, schema, maxConnections: 1 })
+  expect(await queueCounts(db, null)).toEqual([])
+  await db.close()
+})
+
+test("a caller's transaction in another shape than pg's own is enough", async () => {
+  await using t = await setup()
+  const tx = { query: async (text: string, values?: unknown[]) => ({ rows: (await t.pool.query(text, values)).rows }) }
+  expect(await queueCounts(sessionOn(tx, 'millrace'), null)).toEqual([])
+})
