@@ -19,6 +19,7 @@ const WATCH_MS = 100
 /** A loop that has not turned for this long is blocked: what it has not started is given back. */
 const BLOCKED_MS = 1_000
 const RECONNECT_MS = 2_000
+const ECHO_MS = 2_000
 
 class PulseThread {
   readonly #port: MessagePort
@@ -33,7 +34,7 @@ class PulseThread {
   #beatTimer: NodeJS.Timeout | undefined
   #isBeating = false
   #beatAgain = false
-  #echo = ''
+  #onEcho: (token: string) => void = () => {}
   #isListenTrusted = false
   #isBlocked = false
   #isStopping = false
@@ -131,21 +132,37 @@ class PulseThread {
     return this.#connection?.session ?? sessionOn(client, this.#settings.schema)
   }
 
-  /** LISTEN is trusted only when our own message came back: a pooler would swallow it silently. */
+  /**
+   * LISTEN is trusted only when a message came back that another connection sent: a pooler accepts the LISTEN, even
+   * echoes what its own session says, and swallows the rest.
+   */
   async #listen(): Promise<void> {
     if (this.#connection === undefined) return
-    const { client, session } = this.#connection
-    const channel = channelOf(this.#settings.schema)
-    await this.#within(client.query(`listen ${pg.escapeIdentifier(channel)}`))
-    this.#echo = randomUUID()
-    await this.#within(notify(session, this.#settings.schema, [{ kind: 'echo', token: this.#echo }]))
+    const { client } = this.#connection
+    await this.#within(client.query(`listen ${pg.escapeIdentifier(channelOf(this.#settings.schema))}`))
+    const sender = new pg.Client({ ...this.#settings.connection, connectionTimeoutMillis: 5_000 })
+    sender.on('error', () => {})
+    try {
+      await sender.connect()
+      const token = randomUUID()
+      const heard = new Promise<boolean>((resolve) => {
+        this.#onEcho = (echo) => echo === token && resolve(true)
+        setTimeout(() => resolve(false), Math.min(ECHO_MS, this.#settings.times.ttlMs / 4))
+      })
+      const session = sessionOn(sender, this.#settings.schema)
+      await this.#within(notify(session, this.#settings.schema, [{ kind: 'echo', token }]))
+      this.#trustListen(await heard)
+    } finally {
+      this.#onEcho = () => {}
+      sender.end().catch(() => {})
+    }
   }
 
   #hear(payload: string): void {
     const message = decodeMessage(payload)
     if (message?.kind === 'work') this.#post({ kind: 'work', queue: message.queue })
     if (message?.kind === 'reconcile' && message.workerId === this.#worker?.id) void this.#beat()
-    if (message?.kind === 'echo' && message.token === this.#echo) this.#trustListen(true)
+    if (message?.kind === 'echo') this.#onEcho(message.token)
   }
 
   #trustListen(isTrusted: boolean): void {

@@ -1,0 +1,130 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createMillrace, defineJob, defineQueues, implement, migrate } from 'millrace'
+import pg from 'pg'
+import { describe, expect, test } from 'vitest'
+import { z } from 'zod'
+import { freshDatabase } from '../support/database.ts'
+import { eventually, jobEvent, shortLease, silent } from '../support/setup.ts'
+
+function findPgbouncer(): string | undefined {
+  try {
+    return execFileSync('sh', ['-c', 'PATH="$PATH:/usr/sbin:/usr/local/sbin" command -v pgbouncer'], {
+      encoding: 'utf8',
+    }).trim()
+  } catch {
+    return undefined
+  }
+}
+
+const pgbouncer = findPgbouncer()
+if (pgbouncer === undefined)
+  process.stderr.write('\nSKIPPED: pgbouncer is not installed, so nothing is tested through it\n')
+
+async function freePort(): Promise<number> {
+  const server = createServer()
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as { port: number }
+  await new Promise((resolve) => server.close(resolve))
+  return port
+}
+
+/** PgBouncer in transaction mode in front of a fresh database. */
+async function setup() {
+  const database = await freshDatabase({ migrated: false })
+  const target = new URL(database.url)
+  const directory = mkdtempSync(join(tmpdir(), 'millrace-pgbouncer-'))
+  const port = await freePort()
+  const name = target.pathname.slice(1)
+  const password = decodeURIComponent(target.password)
+  const server = `host=${target.hostname} port=${target.port || 5432} user=${target.username} password='${password}' dbname=${name}`
+  writeFileSync(
+    join(directory, 'pgbouncer.ini'),
+    [
+      '[databases]',
+      `${name} = ${server}`,
+      '[pgbouncer]',
+      'listen_addr = 127.0.0.1',
+      `listen_port = ${port}`,
+      'unix_socket_dir =',
+      'auth_type = any',
+      'pool_mode = transaction',
+      'default_pool_size = 6',
+      'max_client_conn = 100',
+      'server_tls_sslmode = disable',
+    ].join('\n'),
+  )
+  chmodSync(directory, 0o755)
+  const asRoot = process.getuid?.() === 0 ? ['-u', 'nobody'] : []
+  const child: ChildProcess = spawn(pgbouncer as string, [...asRoot, join(directory, 'pgbouncer.ini')], {
+    stdio: 'ignore',
+  })
+  const url = `postgres://${target.username}@127.0.0.1:${port}/${name}?sslmode=disable`
+  await eventually(async () => {
+    const client = new pg.Client(url)
+    client.on('error', () => {})
+    const isUp = await client.connect().then(
+      () => true,
+      () => false,
+    )
+    await client.end().catch(() => {})
+    return isUp
+  })
+  return {
+    url,
+    async [Symbol.asyncDispose]() {
+      const gone = new Promise((resolve) => child.once('exit', resolve))
+      child.kill('SIGINT')
+      await gone
+      rmSync(directory, { recursive: true })
+      await database.drop()
+    },
+  }
+}
+
+describe.skipIf(pgbouncer === undefined)('through PgBouncer in transaction mode', () => {
+  const task = defineJob({
+    type: 'task',
+    queue: defineQueues({ default: { pollInterval: '50ms' } }).default,
+    payload: z.object({ n: z.number() }),
+    dedupe: { key: ({ n }) => (n < 10 ? `${n}` : null) },
+  })
+
+  test('migrating, enqueueing, working and cancelling all work, by polling', async () => {
+    await using t = await setup()
+    await migrate(t.url)
+    await using millrace = createMillrace({ database: t.url, jobs: [task], logger: silent })
+    const trusts: boolean[] = []
+    const errors: unknown[] = []
+    millrace.events.on('listen_trusted', ({ isTrusted }) => trusts.push(isTrusted))
+    millrace.events.on('database_error', (event) => errors.push(event))
+    let runs = 0
+    await millrace.work({
+      lease: shortLease,
+      handlers: [
+        implement(task, ({ n }, ctx) => {
+          runs++
+          return n === 3 ? ctx.transaction(async (tx) => (await tx.query('select 1 as one')).rows) : n
+        }),
+      ],
+    })
+    // Enqueued by somebody else, so that nothing but polling can find them.
+    await using other = createMillrace({ database: t.url, jobs: [task], logger: silent, notify: false })
+    const results = await other.enqueueMany(
+      task,
+      Array.from({ length: 300 }, (_, n) => ({ n })),
+    )
+    await eventually(async () => (await other.job(results[299]?.id ?? ''))?.status === 'completed' && runs === 300)
+    expect(await other.job(results[3]?.id ?? '')).toMatchObject({ status: 'completed', result: [{ one: 1 }] })
+    expect(trusts).not.toContain(true)
+    expect(errors).toEqual([])
+
+    const later = await other.enqueue(task, { n: 5 }, { delay: '1h' })
+    expect(await other.cancel(later.id)).toBe('cancelled')
+    const soon = await millrace.enqueue(task, { n: 7 })
+    await jobEvent(millrace, 'job_completed', soon.id)
+  })
+})
