@@ -4,15 +4,16 @@
 --          $11 drops bool[]: the contract says such a job may be dropped, so no dead letter
 -- Returns: the ids whose fence held.
 -- Locks:   those job rows, in the order given: pass them sorted by id.
--- Index:   job_pkey
+-- Index:   job_pkey. The concatenation keeps the planner off job_running_idx, where it would read every running job.
 with buried as (
   delete from millrace.job
   using unnest($2::bigint[], $3::uuid[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::jsonb[],
     $10::text[], $11::bool[])
     as mine (id, run_id, reason, error_class, error_message, error_stack, fingerprint, logs, retention, dropped)
-  where job.id = mine.id
+  where job.id = any($2::bigint[])
+    and job.id = mine.id
     and job.run_id = mine.run_id
-    and job.status = 'processing'
+    and job.status || '' = 'processing'
   returning job.*, mine.reason, mine.error_class, mine.error_message, mine.error_stack, mine.fingerprint, mine.logs,
     mine.retention, mine.dropped, to_jsonb(job) as original, coalesce($1, now()) as died_at
 ),

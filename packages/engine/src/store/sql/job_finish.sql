@@ -3,14 +3,15 @@
 --          $6 reasons text[], $7 retentions text[] ('none' keeps nothing)
 -- Returns: the ids whose fence held. A missing id belongs to another run by now, or was settled before.
 -- Locks:   those job rows, in the order given: pass them sorted by id.
--- Index:   job_pkey
+-- Index:   job_pkey. The concatenation keeps the planner off job_running_idx, where it would read every running job.
 with finished as (
   delete from millrace.job
   using unnest($2::bigint[], $3::uuid[], $4::text[], $5::jsonb[], $6::text[], $7::text[])
     as mine (id, run_id, final_status, result, reason, retention)
-  where job.id = mine.id
+  where job.id = any($2::bigint[])
+    and job.id = mine.id
     and job.run_id = mine.run_id
-    and job.status = 'processing'
+    and job.status || '' = 'processing'
   returning job.*, mine.final_status, mine.result, mine.reason, mine.retention
 ),
 archived as (

@@ -6,7 +6,7 @@
 --          $11 logs jsonb[]: an attempt row is written where error_class is not null
 -- Returns: the ids whose fence held.
 -- Locks:   those job rows, in the order given: pass them sorted by id.
--- Index:   job_pkey
+-- Index:   job_pkey. The concatenation keeps the planner off job_running_idx, where it would read every running job.
 -- run_id stays, so that a repeated flush recognises itself; a rescue clears it, because the run was not its own.
 -- A job that was asked to stop meanwhile is due at once, and ends as cancelled instead of running again.
 with mine as (
@@ -28,9 +28,10 @@ requeued as (
       last_error_at = case when mine.error_message is null then last_error_at else coalesce($1, now()) end,
       updated_at = coalesce($1, now())
   from mine
-  where job.id = mine.id
+  where job.id = any($2::bigint[])
+    and job.id = mine.id
     and job.run_id = mine.run_id
-    and job.status = 'processing'
+    and job.status || '' = 'processing'
   returning job.id, job.attempt, job.worker_id, job.type, job.queue, job.started_at, mine.run_id, mine.error_class,
     mine.error_message, mine.error_stack, mine.fingerprint, mine.logs
 ),

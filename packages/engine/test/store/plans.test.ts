@@ -112,6 +112,32 @@ describe('half a million rows of each kind that may not be claimed, ahead of a h
     await expectGoodPlans()
   })
 
+  test('settling a few runs reads those rows, however many others are running', async () => {
+    await fill(10_000, { queue: 'busy' })
+    const runId = randomUUID()
+    await client.query(`update millrace.job set status = 'processing', run_id = $1 where queue = 'busy'`, [runId])
+    const { rows } = await client.query(`select id from millrace.job where queue = 'busy' order by id desc limit 10`)
+    const list = (value: string) => `{${rows.map(() => value).join()}}`
+    const keys = [null, `{${rows.map(({ id }) => id).join()}}`, list(runId)]
+    const failure = ['E', 'm', 's', 'f', '{}'].map(list)
+    for (const statistics of ['stale', 'fresh']) {
+      if (statistics === 'fresh') await client.query('analyze millrace.job')
+      for (const [statement, values] of [
+        ['jobFinish', [list('completed'), list('{}'), list('r'), list('standard')]],
+        ['jobRequeue', [list('0'), list('false'), list('clear'), ...failure]],
+        ['jobBury', [list('exhausted'), ...failure, list('standard'), list('false')]],
+      ] as const) {
+        const plan = await explain(statement, [...keys, ...values])
+        const scans = plan.nodes.filter((node) => node['Relation Name'] === 'job' && node['Node Type'].endsWith('Scan'))
+        expect(
+          scans.map((scan) => scan['Node Type']),
+          statement,
+        ).not.toContain('Seq Scan')
+        expect(plan.buffers, `${statement}, ${statistics}`).toBeLessThanOrEqual(400)
+      }
+    }
+  })
+
   test('a foreign type at the head of the queue is walked around by type', async () => {
     await client.query(
       `update millrace.job set queue = 'q' where id in (select id from millrace.job where type = 'foreign' limit 200000)`,
