@@ -117,7 +117,7 @@ describe('half a million rows of each kind that may not be claimed, ahead of a h
     const runId = randomUUID()
     await client.query(`update millrace.job set status = 'processing', run_id = $1 where queue = 'busy'`, [runId])
     const { rows } = await client.query(`select id from millrace.job where queue = 'busy' order by id desc limit 10`)
-    const list = (value: string) => `{${rows.map(() => value).join()}}`
+    const list = (value: string) => `{${rows.map(() => `"${value}"`).join()}}`
     const keys = [null, `{${rows.map(({ id }) => id).join()}}`, list(runId)]
     const failure = ['E', 'm', 's', 'f', '{}'].map(list)
     for (const statistics of ['stale', 'fresh']) {
