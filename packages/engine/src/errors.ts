@@ -96,16 +96,20 @@ export class TenantMismatch extends MillraceError {
 /** Another transaction is enqueueing the same dedup key and has not ended. */
 export class KeyBusy extends MillraceError {
   readonly type: string
-  readonly dedupKey: string
+  /** The key, or all keys of the list that was enqueued at once: it is one of them. */
+  readonly dedupKeys: readonly string[]
 
-  constructor(type: string, dedupKey: string, waitedMs: number, cause?: unknown) {
+  constructor(type: string, dedupKeys: readonly string[], waitedMs: number | undefined, cause?: unknown) {
+    const [first = ''] = dedupKeys
+    const which = dedupKeys.length > 1 ? `One of the ${dedupKeys.length} dedup keys` : `The dedup key "${first}"`
+    const wait = waitedMs === undefined ? 'in time' : `within ${waitedMs} ms`
     super(
       'key_busy',
-      `The dedup key "${dedupKey}" of job "${type}" is held by another transaction that did not end within ${waitedMs} ms. Nothing was enqueued: try again when that transaction has ended.`,
+      `${which} of job "${type}" is held by another transaction that did not end ${wait}. Nothing was enqueued: try again when that transaction has ended.`,
       cause,
     )
     this.type = type
-    this.dedupKey = dedupKey
+    this.dedupKeys = dedupKeys
   }
 }
 
@@ -216,7 +220,7 @@ export class MigrationFailed extends MillraceError {
   }
 }
 
-/** The worker is shutting down. The reason on a handler's abort signal, and what a late enqueue of the process gets. */
+/** The reason on a handler's abort signal when its worker shuts down. */
 export class WorkerStopping extends MillraceError {
   constructor() {
     super('worker_stopping', 'The worker is shutting down. The job goes back to its queue and no attempt is lost.')

@@ -23,7 +23,8 @@ export interface MillraceEvents {
   job_returned: { job: JobRef; why: string }
   /** The run ended, but its fence no longer held: nothing was recorded. */
   job_fence_lost: { job: JobRef }
-  job_rescued: { id: string; type: string; outcome: 'requeued' | 'dead' | 'cancelled' }
+  /** A run was taken from a dead worker, or fenced off because it was stuck. `reason` says why it is dead. */
+  job_rescued: { id: string; type: string; outcome: 'requeued' | 'dead' | 'cancelled'; reason: DeadReason | null }
   /** A handler went on after its run was fenced off: its slot stays taken until it returns. */
   slot_leaked: { job: JobRef }
   slot_recovered: { job: JobRef }

@@ -26,7 +26,7 @@ export interface MillraceOptions {
   jobs: readonly JobContract[]
   /** Default 'millrace'. */
   schema?: string
-  /** Connections for enqueueing and for handlers' transactions. A worker adds three of its own. Default 10. */
+  /** Connections for enqueueing and for handlers' transactions. A worker adds four of its own. Default 10. */
   maxConnections?: number
   /** Wake workers by NOTIFY. Off: they find the work by polling. Default true. */
   notify?: boolean
@@ -127,6 +127,7 @@ export class Millrace {
   /** Starts a worker in this process. Refuses a server or schema on which the guarantees would not hold. */
   async work(options: WorkOptions): Promise<Worker> {
     const lanes = lanesFor(options, this.#registry)
+    const times = leaseTimes(options.lease ?? {})
     const db = this.#open(3)
     try {
       await checkServer(db)
@@ -135,18 +136,13 @@ export class Millrace {
       await db.close()
       throw error
     }
-    const lease = options.lease ?? {}
     const worker = new Worker(
       {
         connection: this.#connection,
         lanes,
         implementations: options.handlers,
         graceMs: toMs(options.gracePeriod ?? '25s', 'gracePeriod'),
-        times: {
-          heartbeatMs: toMs(lease.heartbeat ?? '10s', 'lease.heartbeat'),
-          ttlMs: toMs(lease.ttl ?? '45s', 'lease.ttl'),
-          sweepMs: toMs(lease.sweep ?? '15s', 'lease.sweep'),
-        },
+        times,
       },
       {
         db,
@@ -177,6 +173,7 @@ export class Millrace {
   async #closeAll(): Promise<void> {
     const workers = [...this.#workers]
     await Promise.all(workers.map(({ worker }) => worker.stop()))
+    await this.#waker.flush()
     await Promise.all([...workers.map(({ db }) => db.close()), this.#db.close()])
   }
 
@@ -187,6 +184,18 @@ export class Millrace {
   #open(maxConnections: number): Database {
     return new Database({ connection: this.#connection, schema: this.#schema, maxConnections, gate: this.#gate })
   }
+}
+
+function leaseTimes(lease: NonNullable<WorkOptions['lease']>): { heartbeatMs: number; ttlMs: number; sweepMs: number } {
+  const heartbeatMs = toMs(lease.heartbeat ?? '10s', 'lease.heartbeat')
+  const ttlMs = toMs(lease.ttl ?? '45s', 'lease.ttl')
+  const sweepMs = toMs(lease.sweep ?? '15s', 'lease.sweep')
+  if (ttlMs < heartbeatMs * 3) {
+    throw new InvalidDefinition(
+      `lease.ttl is ${ttlMs} ms and lease.heartbeat ${heartbeatMs} ms: a lease must outlast three heartbeats, or one slow answer loses it.`,
+    )
+  }
+  return { heartbeatMs, ttlMs, sweepMs }
 }
 
 function lanesFor(options: WorkOptions, registry: Registry): Lane[] {

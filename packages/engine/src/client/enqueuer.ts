@@ -4,7 +4,7 @@ import type { Clock } from '../clock.ts'
 import type { JobContract } from '../contract/job.ts'
 import type { Registry } from '../contract/registry.ts'
 import { CommitUnknown, type Database, type Queryable, type Session, sessionOn } from '../store/db.ts'
-import { jobInsert, type NewJob } from '../store/jobs.ts'
+import { type InsertOptions, jobInsert, type NewJob } from '../store/jobs.ts'
 import { type EnqueueOptions, newJob } from './enqueue-options.ts'
 import { enqueueFailure, GroupCommit } from './group-commit.ts'
 import { type InsertResult, insertKeyed, KEY_WAIT_MS } from './keyed-insert.ts'
@@ -36,7 +36,7 @@ export class Enqueuer {
     this.#registry = services.registry
     this.#waker = services.waker
     this.#unkeyed = new GroupCommit(async (jobs) => {
-      const ids = await jobInsert(this.#db, this.#clock.databaseNow(), jobs, null)
+      const ids = await jobInsert(this.#db, this.#clock.databaseNow(), jobs)
       this.#waker.wake(queuesOf(jobs))
       return ids
     })
@@ -66,19 +66,18 @@ export class Enqueuer {
     return tx === undefined ? this.#insertOwn(jobs) : this.#insertIn(tx, jobs)
   }
 
-  async #insertIn(tx: Queryable, jobs: readonly NewJob[]): Promise<EnqueueResult[]> {
-    const session = sessionOn(tx, this.#db.schema)
-    const results = await this.#insertAll(session, jobs, null)
-    await this.#waker.wakeIn(tx, session, queuesOf(jobs))
-    return results
+  #insertIn(tx: Queryable, jobs: readonly NewJob[]): Promise<EnqueueResult[]> {
+    // No lock timeout: set here, it would outlive this statement in a transaction that is not ours.
+    return this.#insertAll(sessionOn(tx, this.#db.schema), jobs, this.#waker.tellAtCommit(queuesOf(jobs)))
   }
 
   async #insertOwn(jobs: readonly NewJob[]): Promise<EnqueueResult[]> {
+    const options = { lockTimeoutMs: KEY_WAIT_MS }
     try {
       const results =
         jobs.length === 1
-          ? await this.#insertAll(this.#db, jobs, KEY_WAIT_MS)
-          : await this.#db.transaction((tx) => this.#insertAll(tx, jobs, KEY_WAIT_MS), BULK_DEADLINE_MS + jobs.length)
+          ? await this.#insertAll(this.#db, jobs, options)
+          : await this.#db.transaction((tx) => this.#insertAll(tx, jobs, options), BULK_DEADLINE_MS + jobs.length)
       this.#waker.wake(queuesOf(jobs))
       return results
     } catch (error) {
@@ -86,12 +85,14 @@ export class Enqueuer {
     }
   }
 
-  async #insertAll(session: Session, jobs: readonly NewJob[], lockTimeoutMs: number | null): Promise<EnqueueResult[]> {
-    const inKeyOrder = jobs.some((job) => job.dedupKey !== null)
-    if (inKeyOrder) return (await insertKeyed(session, this.#clock.databaseNow(), jobs, lockTimeoutMs)).map(resultOf)
+  async #insertAll(session: Session, jobs: readonly NewJob[], options: InsertOptions): Promise<EnqueueResult[]> {
+    const now = this.#clock.databaseNow()
+    if (jobs.some((job) => job.dedupKey !== null)) {
+      return (await insertKeyed(session, now, jobs, options)).map(resultOf)
+    }
     const results: EnqueueResult[] = []
     for (let from = 0; from < jobs.length; from += CHUNK_ROWS) {
-      const ids = await jobInsert(session, this.#clock.databaseNow(), jobs.slice(from, from + CHUNK_ROWS), null)
+      const ids = await jobInsert(session, now, jobs.slice(from, from + CHUNK_ROWS), options)
       for (const id of ids) results.push(queued(id as string))
     }
     return results

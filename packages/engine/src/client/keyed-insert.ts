@@ -4,7 +4,7 @@
 // the wait would stall the other rows of the batch.
 import { isLockTimeout, KeyBusy } from '../errors.ts'
 import type { Session } from '../store/db.ts'
-import { jobHolders, jobInsert, type NewJob, type Now } from '../store/jobs.ts'
+import { type InsertOptions, jobHolders, jobInsert, type NewJob, type Now } from '../store/jobs.ts'
 
 export type InsertResult = { status: 'queued'; id: string } | { status: 'duplicate'; id: string }
 
@@ -12,22 +12,19 @@ export type InsertResult = { status: 'queued'; id: string } | { status: 'duplica
 export const KEY_WAIT_MS = 2_000
 const MAX_ROUNDS = 20
 
-/**
- * Inserts jobs, some of them keyed; the results are by position. `lockTimeoutMs` is null inside the caller's own
- * transaction, where setting it would outlive this statement.
- */
+/** Inserts jobs, some of them keyed; the results are by position. */
 export async function insertKeyed(
   session: Session,
   now: Now,
   jobs: readonly NewJob[],
-  lockTimeoutMs: number | null,
+  options: InsertOptions,
 ): Promise<InsertResult[]> {
   const results = new Array<InsertResult>(jobs.length)
   let open = jobs.map((_, i) => i).sort((a, b) => compareKeys(jobs[a] as NewJob, jobs[b] as NewJob))
   for (let round = 0; open.length > 0; round++) {
     const batch = open.map((i) => jobs[i] as NewJob)
-    if (round === MAX_ROUNDS) throw busy(batch[0] as NewJob, lockTimeoutMs)
-    const ids = await insertOrBusy(session, now, batch, lockTimeoutMs)
+    if (round === MAX_ROUNDS) throw busy(batch, options)
+    const ids = await insertOrBusy(session, now, batch, options)
     const taken: number[] = []
     ids.forEach((id, at) => {
       const i = open[at] as number
@@ -54,17 +51,19 @@ async function insertOrBusy(
   session: Session,
   now: Now,
   batch: readonly NewJob[],
-  lockTimeoutMs: number | null,
+  options: InsertOptions,
 ): Promise<(string | null)[]> {
   try {
-    return await jobInsert(session, now, batch, lockTimeoutMs)
+    return await jobInsert(session, now, batch, options)
   } catch (error) {
-    throw isLockTimeout(error) ? busy(batch[0] as NewJob, lockTimeoutMs, error) : error
+    throw isLockTimeout(error) ? busy(batch, options, error) : error
   }
 }
 
-function busy(job: NewJob, waitedMs: number | null, cause?: unknown): KeyBusy {
-  return new KeyBusy(job.type, job.dedupKey ?? '', waitedMs ?? 0, cause)
+/** Postgres does not say which key of a batch it was waiting for. */
+function busy(batch: readonly NewJob[], options: InsertOptions, cause?: unknown): KeyBusy {
+  const keys = batch.flatMap((job) => job.dedupKey ?? [])
+  return new KeyBusy((batch[0] as NewJob).type, keys, options.lockTimeoutMs, cause)
 }
 
 /** One order for everybody, so that two batches never wait for each other in a circle. */

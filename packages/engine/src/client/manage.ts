@@ -1,5 +1,6 @@
 // Looking at jobs and changing their course from outside.
 import type { Clock } from '../clock.ts'
+import type { Registry } from '../contract/registry.ts'
 import type { Database } from '../store/db.ts'
 import {
   type Job,
@@ -25,11 +26,13 @@ export type CancelResult =
 export class JobManager {
   readonly #db: Database
   readonly #clock: Clock
+  readonly #registry: Registry
   readonly #waker: Waker
 
-  constructor(services: { db: Database; clock: Clock; waker: Waker }) {
+  constructor(services: { db: Database; clock: Clock; registry: Registry; waker: Waker }) {
     this.#db = services.db
     this.#clock = services.clock
+    this.#registry = services.registry
     this.#waker = services.waker
   }
 
@@ -38,7 +41,8 @@ export class JobManager {
     // A job may pass from waiting to running and back between two statements, so waiting is asked twice.
     for (let round = 0; round < 2; round++) {
       const now = this.#clock.databaseNow()
-      if ((await jobCancelWaiting(this.#db, now, [id], reason)).length > 0) return 'cancelled'
+      if ((await jobCancelWaiting(this.#db, now, [id], reason, this.#registry.retentions)).length > 0)
+        return 'cancelled'
       const [asked] = await jobCancelRunning(this.#db, now, [id])
       if (asked !== undefined) {
         await this.#waker.tellWorkers([{ kind: 'reconcile', workerId: asked.workerId }])

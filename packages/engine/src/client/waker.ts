@@ -1,9 +1,11 @@
 // Tells workers that there is work: those of this process at once, all others by NOTIFY.
 //
 // NOTIFY takes a lock on the whole server's notification queue at commit, so it is debounced per process and never
-// sent per row. Inside a caller's transaction it is one per transaction and queue, and can be switched off.
-import type { Database, Queryable, Session } from '../store/db.ts'
-import { type Message, notify } from '../store/notifications.ts'
+// sent per row. Inside a caller's transaction it is part of the insert, once per transaction and queue. It can be
+// switched off.
+import type { Database } from '../store/db.ts'
+import type { InsertOptions } from '../store/jobs.ts'
+import { channelOf, encodeMessage, type Message, notify } from '../store/notifications.ts'
 
 const MIN_GAP_MS = 5
 
@@ -11,7 +13,6 @@ export class Waker {
   readonly #db: Database
   readonly #isEnabled: boolean
   readonly #local = new Set<(queue: string) => void>()
-  readonly #inTransaction = new WeakMap<Queryable, Set<string>>()
   #pending = new Set<string>()
   #timer: NodeJS.Immediate | NodeJS.Timeout | undefined
   #lastSent = 0
@@ -35,34 +36,35 @@ export class Waker {
     }
     if (!this.#isEnabled || this.#timer !== undefined) return
     const wait = this.#lastSent + MIN_GAP_MS - Date.now()
-    this.#timer = wait > 0 ? setTimeout(() => this.#send(), wait) : setImmediate(() => this.#send())
+    this.#timer = wait > 0 ? setTimeout(() => void this.#send(), wait) : setImmediate(() => void this.#send())
   }
 
-  /** Work was written in a caller's transaction: Postgres delivers the message if and when it commits. */
-  async wakeIn(tx: Queryable, session: Session, queues: Iterable<string>): Promise<void> {
-    if (!this.#isEnabled) return
-    let told = this.#inTransaction.get(tx)
-    if (told === undefined) {
-      told = new Set()
-      this.#inTransaction.set(tx, told)
-    }
-    const fresh = [...queues].filter((queue) => !told.has(queue))
-    if (fresh.length === 0) return
-    for (const queue of fresh) told.add(queue)
-    await notify(session, this.#db.schema, fresh.map(workIn))
+  /** What an insert in a caller's transaction tells: Postgres delivers it if and when that transaction commits. */
+  tellAtCommit(queues: Iterable<string>): InsertOptions {
+    if (!this.#isEnabled) return {}
+    const messages = [...queues].map((queue) => encodeMessage(workIn(queue)))
+    return { tell: { channel: channelOf(this.#db.schema), messages } }
+  }
+
+  /** Sends what is still pending: the last enqueues of a program that is about to close its connections. */
+  async flush(): Promise<void> {
+    if (this.#timer === undefined) return
+    clearTimeout(this.#timer as NodeJS.Timeout)
+    clearImmediate(this.#timer as NodeJS.Immediate)
+    await this.#send()
   }
 
   async tellWorkers(messages: readonly Message[]): Promise<void> {
     if (messages.length > 0) await notify(this.#db, this.#db.schema, messages).catch(() => {})
   }
 
-  #send(): void {
+  async #send(): Promise<void> {
     const queues = [...this.#pending]
     this.#pending = new Set()
     this.#timer = undefined
     this.#lastSent = Date.now()
     // Only a hint: if it cannot be sent, polling finds the work.
-    void this.tellWorkers(queues.map(workIn))
+    await this.tellWorkers(queues.map(workIn))
   }
 }
 

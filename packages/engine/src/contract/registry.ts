@@ -1,5 +1,5 @@
 import { InvalidDefinition, UnknownJobType } from '../errors.ts'
-import type { JobContract } from './job.ts'
+import type { JobContract, Retention } from './job.ts'
 
 /** The contracts one program knows, by type. */
 export class Registry {
@@ -19,6 +19,11 @@ export class Registry {
 
   get types(): string[] {
     return [...this.#contracts.keys()]
+  }
+
+  /** Types whose history is kept for another time than a week. */
+  get retentions(): { type: string; retention: Retention }[] {
+    return [...this.#contracts.values()].filter(({ retention }) => retention !== 'standard')
   }
 
   find(type: string): JobContract | undefined {

@@ -85,11 +85,13 @@ export class Rescuer implements Ticker<RescueResult> {
         const batch = settlements.filter((settlement) => settlement.kind === kind)
         await settle(tx, clock.databaseNow(), batch)
       }
-      return rows.map((row, i) => ({ row, kind: (settlements[i] as Settlement).kind }))
+      return rows.map((row, i) => ({ row, settlement: settlements[i] as Settlement }))
     }, 30_000)
     const outcomes = { finish: 'cancelled', requeue: 'requeued', bury: 'dead' } as const
-    for (const { row, kind } of found)
-      events.emit('job_rescued', { id: row.id, type: row.type, outcome: outcomes[kind] })
+    for (const { row, settlement } of found) {
+      const reason = settlement.kind === 'bury' ? settlement.reason : null
+      events.emit('job_rescued', { id: row.id, type: row.type, outcome: outcomes[settlement.kind], reason })
+    }
     return found.map(({ row }) => row)
   }
 
@@ -103,7 +105,7 @@ export class Rescuer implements Ticker<RescueResult> {
       const message = `The worker process died ${MAX_CRASHES} times while running this job.`
       return this.#bury(orphan, 'crash_loop', 'CrashLoop', message)
     }
-    return { kind: 'requeue', id, runId, delayMs: 0, refund: true, crash: 'count', failure: null }
+    return { kind: 'requeue', id, runId, delayMs: null, refund: true, crash: 'count', failure: null }
   }
 
   #bury(

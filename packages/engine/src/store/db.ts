@@ -3,6 +3,7 @@
 // Nothing here relies on session state, so it works through PgBouncer in transaction mode. A statement that misses its
 // deadline takes its connection with it: a connection whose reply never came cannot be trusted with the next statement.
 import pg from 'pg'
+import { MAX_TIMER_MS } from '../clock.ts'
 import { DatabaseTimeout, DatabaseUnavailable, MillraceError } from '../errors.ts'
 import { toRows } from './rows.ts'
 import { statementTexts } from './sql.generated.ts'
@@ -115,10 +116,13 @@ export class Database implements Session {
     let deadline: NodeJS.Timeout | undefined
     let broken: Error | undefined
     if (deadlineMs !== undefined) {
-      deadline = setTimeout(() => {
-        broken = new DatabaseTimeout('transaction', deadlineMs)
-        client.release(broken)
-      }, deadlineMs)
+      deadline = setTimeout(
+        () => {
+          broken = new DatabaseTimeout('transaction', deadlineMs)
+          client.release(broken)
+        },
+        Math.min(deadlineMs, MAX_TIMER_MS),
+      )
     }
     const tx = new Transaction(client, this.#texts)
     try {

@@ -1,4 +1,5 @@
 // Live jobs: enqueue, claim, look, cancel. How runs end is in settlements.ts.
+import type { Retention } from '../contract/job.ts'
 import { plainArray, textArray, timeArray } from './arrays.ts'
 import type { Session } from './db.ts'
 
@@ -23,12 +24,19 @@ export interface NewJob {
   traceParent: string | null
 }
 
+export interface InsertOptions {
+  /** How long a key that an open transaction holds is waited for. Only outside a caller's transaction: it sticks. */
+  lockTimeoutMs?: number
+  /** What listeners hear when this commits. */
+  tell?: { channel: string; messages: readonly string[] }
+}
+
 /** The new ids by position; null where a live job holds the dedup key. */
 export async function jobInsert(
   session: Session,
   now: Now,
   jobs: readonly NewJob[],
-  lockTimeoutMs: number | null,
+  options: InsertOptions = {},
 ): Promise<(string | null)[]> {
   const rows = await session.run<{ ord: number; id: string | null }>('jobInsert', [
     now,
@@ -46,7 +54,9 @@ export async function jobInsert(
     plainArray(jobs.map((job) => job.parentJobId)),
     textArray(jobs.map((job) => job.createdBy)),
     textArray(jobs.map((job) => job.traceParent)),
-    lockTimeoutMs === null ? null : String(lockTimeoutMs),
+    options.lockTimeoutMs === undefined ? null : String(options.lockTimeoutMs),
+    options.tell?.channel ?? '',
+    textArray(options.tell?.messages ?? []),
   ])
   return rows.map((row) => row.id)
 }
@@ -74,8 +84,8 @@ export interface ClaimRequest {
   types: readonly { type: string; stuckAfterMs: number }[]
   runId: string
   workerId: string
-  /** How many jobs may be taken whose last run ended in a crash. */
-  suspects: number
+  /** Queues from which one job may be taken whose last run ended in a crash. */
+  suspectQueues: readonly string[]
   /** Walk the types one by one, because the queues hold types that this worker cannot run. */
   byType: boolean
 }
@@ -114,7 +124,7 @@ export function jobClaim(session: Session, now: Now, request: ClaimRequest): Pro
       plainArray(request.types.map((known) => known.stuckAfterMs)),
       request.runId,
       request.workerId,
-      request.suspects,
+      textArray(request.suspectQueues),
     ],
     { rawTimes: true },
   )
@@ -180,13 +190,21 @@ export function jobOverdue(session: Session, now: Now, limit: number): Promise<O
   return session.run('jobOverdue', [now, limit])
 }
 
+/** `retentions`: how long the archive keeps jobs of these types; of others, a week. */
 export async function jobCancelWaiting(
   session: Session,
   now: Now,
   ids: readonly string[],
   reason: string,
+  retentions: readonly { type: string; retention: Retention }[],
 ): Promise<string[]> {
-  const rows = await session.run<{ id: string }>('jobCancelWaiting', [now, plainArray(ids), reason])
+  const rows = await session.run<{ id: string }>('jobCancelWaiting', [
+    now,
+    plainArray(ids),
+    reason,
+    textArray(retentions.map(({ type }) => type)),
+    textArray(retentions.map(({ retention }) => retention)),
+  ])
   return rows.map((row) => row.id)
 }
 

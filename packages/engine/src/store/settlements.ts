@@ -40,7 +40,8 @@ export interface Finish extends RunKey {
 /** The job goes on waiting. */
 export interface Requeue extends RunKey {
   kind: 'requeue'
-  delayMs: number
+  /** Null: as if it had not been claimed, it keeps its place in the queue. */
+  delayMs: number | null
   /** True: this run does not count as an attempt. */
   refund: boolean
   /** What the run says about crashes: an outcome was recorded, it never started, or its process died. */

@@ -161,7 +161,7 @@ export class Acker {
 
 /** With retention 'none' a finished job is only deleted; while the lease is trusted, nobody but us can have done it. */
 function leavesNoTrace(settlement: Settlement): boolean {
-  return settlement.kind === 'finish' && settlement.retention === 'none'
+  return settlement.kind !== 'requeue' && settlement.retention === 'none'
 }
 
 /** The same outcome with nothing in it that Postgres could refuse. */

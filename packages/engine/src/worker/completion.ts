@@ -1,7 +1,7 @@
 // Completing a job inside a transaction of its handler: effects and completion commit together.
 import type { Clock } from '../clock.ts'
 import { monotonicMs } from '../clock.ts'
-import { LeaseLost } from '../errors.ts'
+import { LeaseLost, TimedOut } from '../errors.ts'
 import { CommitUnknown, type Database, type Queryable, type Session, sessionOn, type Transaction } from '../store/db.ts'
 import { jobRunState, settle } from '../store/settlements.ts'
 import type { Run } from './run.ts'
@@ -47,6 +47,8 @@ export class Completion {
   }
 
   async #settleIn(run: Run, session: Session, value: unknown): Promise<void> {
+    // A timed-out attempt has failed, and a lost one is somebody else's: neither may complete after all.
+    if (run.abortReason instanceof TimedOut || run.abortReason instanceof LeaseLost) throw run.abortReason
     if (run.isCommitted) throw new Error('This run is complete already: use ctx.transaction or ctx.complete once.')
     const settlement = await settlementOfValue(run, value, null)
     const won = await settle(session, this.#clock.databaseNow(), [settlement])

@@ -105,17 +105,17 @@ export class Fetcher {
     this.#isDueKnown = false
     const claim = { runId: randomUUID(), workerId: this.#services.workerId() }
     const wakeUps = wanted.map(({ lane }) => lane.wakeUps)
-    const hasFreeSlot = wanted.some(({ lane }) => lane.freeSlots > 0)
+    const withFreeSlot = wanted.filter(({ lane }) => lane.freeSlots > 0).map(({ lane }) => lane.queue)
     this.openClaims.add(claim.runId)
     try {
-      await this.#lookAtTypes(wanted.map(({ lane }) => lane.queue))
+      await this.#lookAtTypes()
       const rotated = this.#byType ? [...types.slice(this.#rotation), ...types.slice(0, this.#rotation)] : types
       this.#rotation = (this.#rotation + 1) % Math.max(1, types.length)
       const jobs = await jobClaim(db, clock.databaseNow(), {
         ...claim,
         queues: wanted.map(({ lane, limit }) => ({ queue: lane.queue, limit })),
         types: rotated,
-        suspects: hasFreeSlot && this.#services.mayTakeSuspect() ? 1 : 0,
+        suspectQueues: this.#services.mayTakeSuspect() ? withFreeSlot : [],
         byType: this.#byType,
       })
       wanted.forEach(({ lane, limit }, i) => {
@@ -150,11 +150,12 @@ export class Fetcher {
   }
 
   /** Types we cannot run must not be scanned over: if any wait in our queues, we claim type by type. */
-  async #lookAtTypes(queues: readonly string[]): Promise<void> {
+  async #lookAtTypes(): Promise<void> {
     const now = monotonicMs()
     if (now - this.#typesCheckedMs < TYPES_EVERY_MS) return
     this.#typesCheckedMs = now
     const known = new Set(this.#services.types.map(({ type }) => type))
+    const queues = this.#services.lanes.map((lane) => lane.queue)
     const present = await queueTypes(this.#services.db, queues)
     this.#byType = present.some(({ type }) => !known.has(type))
   }

@@ -1,7 +1,7 @@
 // How many jobs may be claimed beyond the free slots: about 50 ms of work, judged by how long the types took lately.
 //
-// Nothing is prefetched until a type has shown 20 times how long it takes; a slow job then stays in the database,
-// where another process with a free slot can have it.
+// Nothing is prefetched while any type that has run here has shown fewer than 20 times how long it takes: a slow job
+// stays in the database, where another process with a free slot can have it.
 import type { Lane } from './lane.ts'
 
 const SAMPLES = 64

@@ -217,7 +217,7 @@ class PulseThread {
       kind: 'requeue' as const,
       id,
       runId,
-      delayMs: 0,
+      delayMs: null,
       refund: true,
       crash: 'keep' as const,
       failure: null,

@@ -56,7 +56,7 @@ export class Reconciler {
       const since = this.#strays.get(runKey(id, runId)) ?? now
       seen.set(runKey(id, runId), since)
       if (now - since < this.#services.strayAfterMs) continue
-      lost.push({ kind: 'requeue', id, runId, delayMs: 0, refund: true, crash: 'keep', failure: null })
+      lost.push({ kind: 'requeue', id, runId, delayMs: null, refund: true, crash: 'keep', failure: null })
     }
     this.#strays = seen
     if (lost.length > 0) await this.#services.giveBack(lost)

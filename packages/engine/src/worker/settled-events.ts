@@ -22,9 +22,13 @@ export function reportSettled(events: Events, { run, settlement }: Entry, result
       break
     case 'requeue':
       if (settlement.failure !== null) {
-        events.emit('job_retry_scheduled', { job: run.ref(), failure: settlement.failure, delayMs: settlement.delayMs })
+        events.emit('job_retry_scheduled', {
+          job: run.ref(),
+          failure: settlement.failure,
+          delayMs: settlement.delayMs ?? 0,
+        })
       } else if (settlement.crash === 'clear') {
-        events.emit('job_snoozed', { job: run.ref(), delayMs: settlement.delayMs })
+        events.emit('job_snoozed', { job: run.ref(), delayMs: settlement.delayMs ?? 0 })
       }
       break
     case 'bury':

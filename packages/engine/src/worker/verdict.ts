@@ -69,7 +69,15 @@ export async function settlementOfValue(run: Run, value: unknown, logs: string |
 
 /** Back to the queue as if it had not been claimed. */
 export function giveBack(run: Run): Settlement {
-  return { kind: 'requeue', id: run.job.id, runId: run.runId, delayMs: 0, refund: true, crash: 'keep', failure: null }
+  return {
+    kind: 'requeue',
+    id: run.job.id,
+    runId: run.runId,
+    delayMs: null,
+    refund: true,
+    crash: 'keep',
+    failure: null,
+  }
 }
 
 export function bury(run: Run, reason: DeadReason, error: unknown, logs: string | null): Settlement {

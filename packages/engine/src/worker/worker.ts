@@ -341,7 +341,7 @@ export class Worker {
   #settled(entry: Entry, result: SettleResult): void {
     this.#dispatcher.forget(entry.run)
     reportSettled(this.#services.events, entry, result)
-    if (result === 'won' && entry.settlement.kind === 'requeue') this.#fetcher.dueIn(entry.settlement.delayMs)
+    if (result === 'won' && entry.settlement.kind === 'requeue') this.#fetcher.dueIn(entry.settlement.delayMs ?? 0)
   }
 
   #failed(during: string, error: unknown): void {

@@ -2,7 +2,7 @@ import { defineJob, defineQueues, InvalidPayload, KeyBusy, TenantMismatch, Tenan
 import pg from 'pg'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { setup, signal } from '../support/setup.ts'
+import { type Setup, setup, signal } from '../support/setup.ts'
 
 const queues = defineQueues({ default: { priority: 3 }, orgs: { tenant: 'required' } })
 const note = defineJob({ type: 'note', queue: queues.default, payload: z.object({ text: z.string() }) })
@@ -252,6 +252,8 @@ describe('a dedup key', () => {
     await other.query('begin')
     await millrace.enqueue(keyed, { key: 'a' }, { tx: other })
     await expect(millrace.enqueue(keyed, { key: 'a' })).rejects.toBeInstanceOf(KeyBusy)
+    const list = millrace.enqueueMany(keyed, [{ key: 'b' }, { key: 'a' }])
+    await expect(list).rejects.toThrow(/One of the 2 dedup keys of job "keyed" is held by another transaction/)
     const waiting = millrace.enqueue(keyed, { key: 'a' })
     await other.query('rollback')
     expect(await waiting).toMatchObject({ status: 'queued' })
@@ -276,8 +278,8 @@ describe('a dedup key', () => {
 })
 
 describe('wake-ups', () => {
-  test('one message per transaction and queue, and none when switched off', async () => {
-    await using t = await setup()
+  /** Everything said on the channel up to `end`. */
+  async function listening(t: Setup) {
     const heard: string[] = []
     const done = signal()
     const listener = new pg.Client(t.url)
@@ -287,18 +289,37 @@ describe('wake-ups', () => {
       else heard.push(payload ?? '')
     })
     await listener.query('listen millrace_pulse')
-    const quiet = t.client(jobs, { notify: false })
-    await quiet.enqueue(note, { text: '' })
+    return async () => {
+      await t.sql(`select pg_notify('millrace_pulse', 'end')`)
+      await done.promise
+      await listener.end()
+      return heard
+    }
+  }
+
+  test('one message per transaction and queue, on a pooled connection too, and none when switched off', async () => {
+    await using t = await setup()
+    const heard = await listening(t)
+    await t.client(jobs, { notify: false }).enqueue(note, { text: '' })
     const tx = new pg.Client(t.url)
     await tx.connect()
-    await tx.query('begin')
     const millrace = t.client(jobs)
-    for (let i = 0; i < 5; i++) await millrace.enqueue(note, { text: '' }, { tx })
-    await tx.query('commit')
+    for (let transaction = 0; transaction < 3; transaction++) {
+      await tx.query('begin')
+      for (let i = 0; i < 5; i++) await millrace.enqueue(note, { text: '' }, { tx })
+      await millrace.enqueue(org, { organization_id: 'a' }, { tx })
+      await tx.query('commit')
+    }
     await tx.end()
-    await t.sql(`select pg_notify('millrace_pulse', 'end')`)
-    await done.promise
-    await listener.end()
-    expect(heard).toEqual(['w:default'])
+    expect(await heard()).toEqual(['w:default', 'w:orgs', 'w:default', 'w:orgs', 'w:default', 'w:orgs'])
+  })
+
+  test('a program that closes right after its last enqueue has sent its message', async () => {
+    await using t = await setup()
+    const heard = await listening(t)
+    const millrace = t.client(jobs)
+    await millrace.enqueue(note, { text: '' })
+    await millrace.close()
+    expect(await heard()).toEqual(['w:default'])
   })
 })

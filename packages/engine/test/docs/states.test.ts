@@ -161,7 +161,7 @@ async function setup() {
     async claim(byType = false) {
       const run = { runId: randomUUID(), workerId: randomUUID() }
       const wanted = [{ queue: 'default', limit: 10 }]
-      const jobs = await jobClaim(db, null, { ...run, queues: wanted, types, suspects: 1, byType })
+      const jobs = await jobClaim(db, null, { ...run, queues: wanted, types, suspectQueues: ['default'], byType })
       return { ...run, jobs }
     },
 
@@ -375,7 +375,7 @@ describe('a fence', () => {
     const { id } = await t.running()
     const before = await t.row(id)
     if (statement === 'job_cancel_waiting.sql') {
-      expect(await jobCancelWaiting(t.db, null, [id], 'no')).toEqual([])
+      expect(await jobCancelWaiting(t.db, null, [id], 'no', [])).toEqual([])
     } else {
       expect((await t.claim(statement === 'job_claim_types.sql')).jobs).toEqual([])
     }

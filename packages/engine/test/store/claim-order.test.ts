@@ -21,7 +21,7 @@ async function setup() {
         types: [one, two, other].map(({ type }) => ({ type, stuckAfterMs: 1_000 })),
         runId: randomUUID(),
         workerId: randomUUID(),
-        suspects: 1,
+        suspectQueues: ['a', 'b'],
         byType: false,
         ...request,
       })
@@ -96,14 +96,15 @@ describe.each([{ byType: false }, { byType: true }])('a claim ($byType by type)'
     ).toEqual([{ status: 'processing', attempt: 1, run_id: runId, worker_id: workerId, s: 5 }])
   })
 
-  test('takes suspects only when asked, and no more than asked', async () => {
+  test('takes one suspect when asked, and only from the queues named', async () => {
     await using t = await setup()
     await t.millrace.enqueueMany(one, ['s1', 's2'])
     await t.sql('update millrace.job set crashes = 1')
     await t.millrace.enqueue(one, 'good')
-    expect(await t.claimed({ byType, suspects: 0 })).toEqual(['good'])
-    expect(await t.claimed({ byType, suspects: 1 })).toHaveLength(1)
-    expect(await t.claimed({ byType, suspects: 1 })).toHaveLength(1)
+    expect(await t.claimed({ byType, suspectQueues: [] })).toEqual(['good'])
+    expect(await t.claimed({ byType, suspectQueues: ['b'] })).toEqual([])
+    expect(await t.claimed({ byType, suspectQueues: ['a'] })).toHaveLength(1)
+    expect(await t.claimed({ byType, suspectQueues: ['a'] })).toHaveLength(1)
   })
 
   test('passes over rows that others have locked', async () => {

@@ -62,7 +62,7 @@ async function explain(statement: keyof typeof statementTexts, values: unknown[]
   return { root, nodes, buffers: root['Shared Hit Blocks'] + root['Shared Read Blocks'] }
 }
 
-const claim = (limit: number) => [null, '{q}', `{${limit}}`, '{good}', '{60000}', randomUUID(), randomUUID(), 1]
+const claim = (limit: number) => [null, '{q}', `{${limit}}`, '{good}', '{60000}', randomUUID(), randomUUID(), '{q}']
 
 async function expectGoodPlans() {
   for (const mode of ['force_custom_plan', 'force_generic_plan']) {

@@ -1,7 +1,7 @@
 import { defineJob, defineQueues, implement, LeaseLost, TimedOut, WorkerStopping } from 'millrace'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { eventually, jobEvent, setup, signal } from '../support/setup.ts'
+import { eventually, jobEvent, setup, shortLease, signal } from '../support/setup.ts'
 
 const queues = defineQueues({ default: { concurrency: 2 } })
 const slow = defineJob({
@@ -73,6 +73,15 @@ describe('a timeout', () => {
 })
 
 describe('cancelling', () => {
+  test('a waiting job keeps to the retention of its type', async () => {
+    await using t = await setup()
+    const unkept = defineJob({ type: 'unkept', queue: queues.default, payload: z.object({}), retention: 'none' })
+    const millrace = t.client([unkept])
+    const { id } = await millrace.enqueue(unkept, {})
+    expect(await millrace.cancel(id)).toBe('cancelled')
+    expect(await t.sql('select from millrace.job_archive')).toEqual([])
+  })
+
   test('a waiting job archives it at once', async () => {
     await using t = await setup()
     const millrace = t.client([patient])
@@ -156,7 +165,9 @@ describe('shutdown', () => {
     await jobEvent(millrace, 'job_started', id)
     await worker.stop()
     expect(reason).toBeInstanceOf(WorkerStopping)
-    expect(await millrace.job(id)).toMatchObject({ status: 'pending', attempt: 0, crashes: 0 })
+    const job = await millrace.job(id)
+    expect(job).toMatchObject({ status: 'pending', attempt: 0, crashes: 0 })
+    expect(job?.runAt).toEqual(job?.createdAt)
     expect(await millrace.attempts(id)).toEqual([])
   })
 
@@ -177,6 +188,24 @@ describe('shutdown', () => {
     await Promise.all([worker.stop(), worker.stop(), millrace.close()])
     expect(stops).toBe(1)
   })
+})
+
+test('jobs claimed together start by priority, then due time', async () => {
+  await using t = await setup()
+  const millrace = t.client([patient])
+  const order: number[] = []
+  for (const priority of [7, 3, 9, 1, 5]) await millrace.enqueue(patient, {}, { priority })
+  const all = new Promise<void>((resolve) => millrace.events.on('job_completed', () => order.length === 5 && resolve()))
+  millrace.events.on('job_started', async ({ job }) => void order.push(Number(job.id)))
+  await millrace.work({ handlers: [implement(patient, () => {})], concurrency: { default: 5 }, lease: shortLease })
+  await all
+  expect(order).toEqual([4, 2, 5, 1, 3])
+})
+
+test('a lease that one slow answer would lose is refused', async () => {
+  await using t = await setup()
+  const starting = t.working([implement(patient, () => {})], { lease: { heartbeat: '10s', ttl: '20s' } })
+  await expect(starting).rejects.toThrow(/must outlast three heartbeats/)
 })
 
 describe('the lease', () => {

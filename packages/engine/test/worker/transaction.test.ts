@@ -69,6 +69,31 @@ describe('ctx.transaction', () => {
     expect(await t.entries()).toEqual([])
   })
 
+  test('that ends after the timeout rolls back: the attempt has failed', async () => {
+    await using t = await setup()
+    await t.sql('create table ledger (n int)')
+    const slow = defineJob({ type: 'slow', queue: queues.default, payload: z.object({}), timeout: '100ms' })
+    const { millrace } = await t.working([
+      implement(slow, (_, ctx) =>
+        ctx.transaction(async (tx) => {
+          await tx.query('insert into ledger values (1)')
+          await new Promise((resolve) => ctx.signal.addEventListener('abort', resolve))
+        }),
+      ),
+    ])
+    const { id } = await millrace.enqueue(slow, {})
+    expect(await jobEvent(millrace, 'job_retry_scheduled', id)).toMatchObject({ failure: { class: 'TimedOut' } })
+    expect(await t.sql('select * from ledger')).toEqual([])
+  })
+
+  test('works for a type whose timeout is longer than any timer', async () => {
+    await using t = await setup()
+    const long = defineJob({ type: 'long', queue: queues.default, payload: z.object({}), timeout: '30d' })
+    const { millrace } = await t.working([implement(long, (_, ctx) => ctx.transaction(async () => 'ok'))])
+    const { id } = await millrace.enqueue(long, {})
+    await jobEvent(millrace, 'job_completed', id)
+  })
+
   test('an outcome returned from inside is settled in the same transaction', async () => {
     await using t = await ledger((payload, ctx) =>
       ctx.transaction(async (tx) => {

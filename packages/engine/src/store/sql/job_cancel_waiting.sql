@@ -1,5 +1,5 @@
 -- Cancel jobs that wait: they move to the archive at once.
--- Params:  $1 now timestamptz or null, $2 ids bigint[], $3 reason text
+-- Params:  $1 now timestamptz or null, $2 ids bigint[], $3 reason text, $4 types text[], $5 retentions text[] of those types
 -- Returns: the ids cancelled.
 -- Locks:   those job rows
 -- Index:   job_pkey
@@ -7,7 +7,7 @@ with cancelled as (
   delete from millrace.job
   where id = any($2::bigint[])
     and status in ('pending', 'blocked')
-  returning *
+  returning job.*, coalesce(($5::text[])[array_position($4::text[], type)], 'standard') as retention
 ),
 archived as (
   insert into millrace.job_archive (
@@ -17,8 +17,9 @@ archived as (
   )
   select
     id, 'cancelled', type, queue, tenant, priority, attempt, max_attempts, crashes, payload_version, run_at, created_at,
-    started_at, coalesce($1, now()), last_error_at, parent_job_id, workflow_id, run_id, worker_id, 'standard', dedup_key,
+    started_at, coalesce($1, now()), last_error_at, parent_job_id, workflow_id, run_id, worker_id, retention, dedup_key,
     correlation_id, created_by, trace_parent, $3, last_error, payload
   from cancelled
+  where retention <> 'none'
 )
 select id from cancelled;

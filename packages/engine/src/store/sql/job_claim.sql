@@ -1,6 +1,6 @@
 -- Take due jobs from several queues, each in its order: priority, due time, id.
 -- Params:  $1 now timestamptz or null, $2 queues text[], $3 limits int[], $4 types text[] the worker can run,
---          $5 stuck_after_ms float8[] of those types, $6 run_id uuid, $7 worker_id uuid, $8 how many suspects at most
+--          $5 stuck_after_ms float8[] of those types, $6 run_id uuid, $7 worker_id uuid, $8 queues text[] that one suspect may come from
 -- Returns: the claimed jobs; all carry the one run_id, which the caller made up before it asked.
 -- Locks:   the claimed rows; skips what others hold.
 -- Index:   job_for_claim_idx, job_suspect_idx
@@ -41,9 +41,9 @@ with due as materialized (
 ),
 suspect as materialized (
   select id from millrace.job
-  where queue = any($2) and status = 'pending' and crashes > 0
+  where queue = any($8) and status = 'pending' and crashes > 0
     and run_at <= coalesce($1, now()) and type = any($4)
-  limit $8
+  limit 1
   for no key update skip locked
 )
 update millrace.job

@@ -1,7 +1,9 @@
 -- Enqueue a batch. A row whose dedup key is held by a live job is left out, and the caller reads the holder.
 -- Params:  $1 now timestamptz or null, $2 types, $3 queues, $4 tenants, $5 priorities, $6 payloads, $7 payload_versions,
 --          $8 run_ats or nulls, $9 delays_ms, $10 max_attempts, $11 dedup_keys, $12 correlation_ids, $13 parent_job_ids,
---          $14 created_by, $15 trace_parents, $16 lock_timeout_ms: how long a key held by an open transaction is waited for
+--          $14 created_by, $15 trace_parents, $16 lock_timeout_ms: how long a key held by an open transaction is waited for,
+--          $17 channel and $18 payloads text[]: what to tell listeners at commit; Postgres sends equal messages of one
+--          transaction once
 -- Returns: ord (position in the input, from 1) and the new id, or null where the key was taken.
 -- Locks:   waits for a transaction that holds one of the keys, at most lock_timeout.
 -- Index:   job_dedup_idx
@@ -31,6 +33,7 @@ inserted as (
   returning id
 )
 select input.ord::int, inserted.id
-from input
+from (select count(pg_notify($17, payload)) from unnest($18::text[]) as payload) as told
+cross join input
 left join inserted using (id)
 order by input.ord;

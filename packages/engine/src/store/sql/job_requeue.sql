@@ -1,5 +1,5 @@
 -- Settle runs whose job goes on waiting: a failed attempt to be retried, a snooze, a give-back, a rescue.
--- Params:  $1 now timestamptz or null, $2 ids bigint[], $3 run_ids uuid[], $4 delays_ms float8[],
+-- Params:  $1 now timestamptz or null, $2 ids bigint[], $3 run_ids uuid[], $4 delays_ms float8[] (null: it keeps its place),
 --          $5 refunds bool[]: the attempt does not count,
 --          $6 crashes text[]: 'clear' (an outcome was recorded), 'keep' (it never started), 'count' (its process died),
 --          $7 error_classes text[], $8 error_messages text[], $9 error_stacks text[], $10 fingerprints text[],
@@ -18,8 +18,8 @@ with mine as (
 requeued as (
   update millrace.job
   set status = 'pending',
-      run_at = coalesce($1, now())
-        + case when cancel_requested_at is null then mine.delay_ms else 0 end * interval '1 millisecond',
+      run_at = case when mine.delay_ms is null or cancel_requested_at is not null then least(run_at, coalesce($1, now()))
+        else coalesce($1, now()) + mine.delay_ms * interval '1 millisecond' end,
       attempt = attempt - mine.refund::int,
       crashes = case mine.crash when 'clear' then 0 when 'keep' then crashes else crashes + 1 end,
       run_id = case when mine.crash = 'count' then null else job.run_id end,
