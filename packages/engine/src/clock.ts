@@ -28,3 +28,13 @@ export function after(delayMs: number, act: () => void): () => void {
   arm(delayMs)
   return () => clearTimeout(timer)
 }
+
+/** Waits for `work`, but not longer than `ms`. */
+export async function within(ms: number, work: Promise<unknown>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined
+  const deadline = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, Math.min(ms, MAX_TIMER_MS))
+  })
+  await Promise.race([work, deadline])
+  clearTimeout(timer)
+}

@@ -165,7 +165,7 @@ export class DatabaseUnavailable extends MillraceError {
     const detail = cause instanceof Error ? cause.message || cause.name : String(cause)
     super(
       'database_unavailable',
-      `Postgres cannot be reached (${detail}). Nothing was written. It is tried again at most every two seconds.`,
+      `Postgres cannot be reached (${detail}). Nothing was sent. It is tried again at most every two seconds.`,
       cause,
     )
   }
@@ -234,6 +234,8 @@ export class Unrecoverable extends Error {
 
 /** The longest wait a RetryAfter can ask for: whoever answers "in a year" is not obeyed. */
 export const MAX_RETRY_AFTER_MS = 24 * 60 * 60 * 1000
+/** The shortest: an answer of "in 0 seconds" must not become a loop. */
+export const MIN_RETRY_AFTER_MS = 500
 
 /** SQLSTATEs that decide what we do, named once. */
 const sqlState = {
@@ -241,7 +243,8 @@ const sqlState = {
   noPartition: '23514',
   duplicates: new Set(['23505', '42P06', '42P07', '42710']),
   missing: new Set(['42P01', '3F000', '42703']),
-  transient: /^(08|40001$|40P01$|53|55P03$|57P0|25006$)/,
+  refused: /^(22|23|54)/,
+  transient: /^(08|40|53|55|57|58)|^25006$/,
 }
 
 const stateOf = (error: unknown): string => (error instanceof pg.DatabaseError ? (error.code ?? '') : '')
@@ -251,7 +254,9 @@ export const isConflict = (error: unknown): boolean => sqlState.duplicates.has(s
 export const isMissing = (error: unknown): boolean => sqlState.missing.has(stateOf(error))
 export const isNoPartition = (error: unknown): boolean =>
   stateOf(error) === sqlState.noPartition && /no partition of relation/.test((error as Error).message)
-/** The server refused for a reason that passes: overload, fail-over, shutdown, deadlock. */
+/** Postgres will never store this value: trying again does not help, trying without it may. */
+export const isRefused = (error: unknown): boolean => sqlState.refused.test(stateOf(error)) && !isNoPartition(error)
+/** The server refused for a reason that passes: overload, fail-over, shutdown, deadlock, a timeout. */
 export const isTransient = (error: unknown): boolean => sqlState.transient.test(stateOf(error))
 
 /** What is kept of a failure, whatever was thrown. */

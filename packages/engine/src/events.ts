@@ -76,11 +76,16 @@ export class Events {
     if (listeners === undefined) return
     for (const listener of listeners) {
       try {
-        ;(listener as Listener<MillraceEvents[Name]>)(payload)
+        const returned: unknown = (listener as Listener<MillraceEvents[Name]>)(payload)
+        if (returned instanceof Promise) returned.catch(warn)
       } catch (error) {
-        // A listener's mistake must neither fail a job nor stop a loop; it must not be silent either.
-        queueMicrotask(() => process.emitWarning(error instanceof Error ? error : String(error), 'MillraceListener'))
+        warn(error)
       }
     }
   }
+}
+
+/** A listener's mistake must neither fail a job nor stop a loop; it must not be silent either. */
+function warn(error: unknown): void {
+  process.emitWarning(error instanceof Error ? error : String(error), 'MillraceListener')
 }

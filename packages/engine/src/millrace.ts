@@ -7,11 +7,13 @@ import { Waker } from './client/waker.ts'
 import { type Clock, systemClock } from './clock.ts'
 import { type Duration, toMs } from './contract/duration.ts'
 import type { JobContract, PayloadInput } from './contract/job.ts'
+import { checkSlots } from './contract/queue.ts'
 import { Registry } from './contract/registry.ts'
-import { InvalidDefinition } from './errors.ts'
+import { InvalidDefinition, WorkerStopping } from './errors.ts'
 import { Events } from './events.ts'
 import { type Logger, stderrLogger } from './logger.ts'
-import { ConnectGate, Database } from './store/db.ts'
+import { ConnectGate } from './store/connect-gate.ts'
+import { Database } from './store/db.ts'
 import type { Job, JobAttempt, QueueCount } from './store/jobs.ts'
 import { checkSchema } from './store/migrator.ts'
 import { checkServer } from './store/server.ts'
@@ -26,9 +28,12 @@ export interface MillraceOptions {
   jobs: readonly JobContract[]
   /** Default 'millrace'. */
   schema?: string
-  /** Connections for enqueueing and for handlers' transactions. A worker adds four of its own. Default 10. */
+  /**
+   * Connections at most for enqueueing, and as many again for the transactions of a worker's handlers. A worker needs
+   * four more for itself. Default 10.
+   */
   maxConnections?: number
-  /** Wake workers by NOTIFY. Off: they find the work by polling. Default true. */
+  /** Wake workers by NOTIFY. Off: those elsewhere find the work at their next poll, up to 30 s later. Default true. */
   notify?: boolean
   /** Default: warnings and errors as JSON lines on stderr. A pino instance fits. */
   logger?: Logger
@@ -46,6 +51,9 @@ export interface WorkOptions {
   lease?: { heartbeat?: Duration; ttl?: Duration; sweep?: Duration }
 }
 
+const DEFAULT_CONNECTIONS = 10
+const ENGINE_CONNECTIONS = 3
+
 export function createMillrace(options: MillraceOptions): Millrace {
   return new Millrace(options)
 }
@@ -62,7 +70,7 @@ export class Millrace {
   readonly #waker: Waker
   readonly #enqueuer: Enqueuer
   readonly #jobs: JobManager
-  readonly #workers = new Set<{ worker: Worker; db: Database }>()
+  readonly #workers = new Set<Worker>()
   #closed: Promise<void> | undefined
 
   constructor(options: MillraceOptions) {
@@ -71,7 +79,7 @@ export class Millrace {
     this.#schema = options.schema ?? 'millrace'
     this.#clock = options.clock ?? systemClock
     this.#registry = new Registry(options.jobs)
-    this.#db = this.#open(options.maxConnections ?? 10)
+    this.#db = this.#open(options.maxConnections ?? DEFAULT_CONNECTIONS)
     const db = this.#db
     this.#waker = new Waker(db, { isEnabled: options.notify ?? true })
     const services = { db, clock: this.#clock, registry: this.#registry, waker: this.#waker }
@@ -94,7 +102,7 @@ export class Millrace {
     payloads: readonly PayloadInput<C>[],
     ...[options]: OptionsArgument<C>
   ): Promise<EnqueueResult[]> {
-    return this.#enqueuer.enqueueMany(contract, payloads, () => options ?? {}, options?.tx)
+    return this.#enqueuer.enqueueMany(contract, payloads, options ?? {})
   }
 
   /** As enqueue, for callers that know the type only by name, such as a command line. */
@@ -128,25 +136,23 @@ export class Millrace {
   async work(options: WorkOptions): Promise<Worker> {
     const lanes = lanesFor(options, this.#registry)
     const times = leaseTimes(options.lease ?? {})
-    const db = this.#open(3)
+    const graceMs = toMs(options.gracePeriod ?? '25s', 'gracePeriod')
+    this.#demandPlainConnection()
+    const db = this.#open(ENGINE_CONNECTIONS)
     try {
       await checkServer(db)
       await checkSchema(db)
+      if (this.#closed !== undefined) throw new WorkerStopping()
     } catch (error) {
       await db.close()
       throw error
     }
+    const slots = lanes.reduce((sum, lane) => sum + lane.slots, 0)
     const worker = new Worker(
-      {
-        connection: this.#connection,
-        lanes,
-        implementations: options.handlers,
-        graceMs: toMs(options.gracePeriod ?? '25s', 'gracePeriod'),
-        times,
-      },
+      { connection: this.#connection, lanes, implementations: options.handlers, graceMs, times },
       {
         db,
-        handlerDb: this.#db,
+        handlerDb: this.#open(Math.min(slots, this.#options.maxConnections ?? DEFAULT_CONNECTIONS)),
         clock: this.#clock,
         registry: this.#registry,
         events: this.events,
@@ -154,7 +160,7 @@ export class Millrace {
         waker: this.#waker,
       },
     )
-    this.#workers.add({ worker, db })
+    this.#workers.add(worker)
     try {
       await worker.start()
     } catch (error) {
@@ -171,14 +177,24 @@ export class Millrace {
   }
 
   async #closeAll(): Promise<void> {
-    const workers = [...this.#workers]
-    await Promise.all(workers.map(({ worker }) => worker.stop()))
+    await Promise.all([...this.#workers].map((worker) => worker.stop()))
     await this.#waker.flush()
-    await Promise.all([...workers.map(({ db }) => db.close()), this.#db.close()])
+    await this.#db.close()
   }
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.close()
+  }
+
+  /** The pulse thread gets a copy of it, and functions cannot be copied. */
+  #demandPlainConnection(): void {
+    try {
+      structuredClone(this.#connection)
+    } catch {
+      throw new InvalidDefinition(
+        'A worker needs `database` as plain data, because it opens a connection in a thread: a password or ssl option that is a function cannot be passed on. Give the values themselves.',
+      )
+    }
   }
 
   #open(maxConnections: number): Database {
@@ -210,6 +226,7 @@ function lanesFor(options: WorkOptions, registry: Registry): Lane[] {
     seen.add(contract.type)
     const { name, concurrency, pollIntervalMs } = contract.queue
     const slots = options.concurrency?.[name] ?? concurrency
+    checkSlots(slots, `work({ concurrency }) gives queue "${name}"`)
     lanes.set(name, new Lane({ queue: name, slots, pollIntervalMs }))
   }
   const unknown = Object.keys(options.concurrency ?? {}).find((queue) => !lanes.has(queue))

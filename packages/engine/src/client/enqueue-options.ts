@@ -5,7 +5,7 @@ import { encodePayload, parsePayload } from '../contract/payload.ts'
 import { InvalidDefinition, TenantMismatch, TenantRequired } from '../errors.ts'
 import { runContext } from '../run-context.ts'
 import type { Queryable } from '../store/db.ts'
-import type { NewJob } from '../store/jobs.ts'
+import { isJobId, type NewJob } from '../store/jobs.ts'
 
 export interface EnqueueOptions {
   /** Your own transaction: the job exists exactly if it commits. Anything with `query(text, values)`. */
@@ -36,24 +36,47 @@ export type OptionsArgument<C extends JobContract, Options extends EnqueueOption
 
 /** Checks payload and options and builds the row. Throws before anything is written. */
 export async function newJob(contract: JobContract, payload: unknown, options: EnqueueOptions): Promise<NewJob> {
-  await parsePayload(contract, payload)
+  const text = encodePayload(contract, payload)
+  // What is validated is what will be stored: a Date, say, comes back from JSON as text.
+  await parsePayload(contract, JSON.parse(text))
   const running = runContext.getStore()
   return {
     type: contract.type,
     queue: contract.queue.name,
-    tenant: tenantFor(contract, payload, options.tenant),
+    tenant: label(tenantFor(contract, payload, options.tenant), 'tenant'),
     priority: wholeNumber(options.priority ?? contract.queue.priority, 'priority', 0),
-    payload: encodePayload(contract, payload),
+    payload: text,
     payloadVersion: 1,
     runAt: runAtOf(options),
     delayMs: options.delay === undefined ? 0 : toMs(options.delay, 'delay'),
     maxAttempts: wholeNumber(options.maxAttempts ?? contract.retry.attempts, 'maxAttempts', 1),
-    dedupKey: options.dedupKey ?? contract.dedupeKey?.(payload as never) ?? null,
-    correlationId: options.correlationId ?? running?.correlationId ?? randomUUID(),
-    parentJobId: options.parentJobId ?? running?.jobId ?? null,
-    createdBy: options.createdBy ?? null,
-    traceParent: options.traceParent ?? null,
+    dedupKey: label(options.dedupKey ?? contract.dedupeKey?.(payload as never) ?? null, 'dedupKey'),
+    correlationId: label(options.correlationId ?? null, 'correlationId') ?? running?.correlationId ?? randomUUID(),
+    parentJobId: jobId(options.parentJobId) ?? running?.jobId ?? null,
+    createdBy: label(options.createdBy ?? null, 'createdBy'),
+    traceParent: label(options.traceParent ?? null, 'traceParent'),
   }
+}
+
+const MAX_LABEL = 500
+const LAST_YEAR_MS = Date.UTC(10_000, 0)
+
+/** Text that is stored beside the job and indexed: it has to be text, and not a document. */
+function label(value: unknown, what: string): string | null {
+  if (value === null) return null
+  if (typeof value !== 'string' || value.length > MAX_LABEL || value.includes('\u0000') || !value.isWellFormed()) {
+    const given = typeof value === 'string' ? `${value.length} characters` : typeof value
+    throw new InvalidDefinition(
+      `${what} is not usable (${given}): expected text of at most ${MAX_LABEL} characters without NUL or lone surrogates.`,
+    )
+  }
+  return value
+}
+
+function jobId(id: string | undefined): string | null {
+  if (id === undefined) return null
+  if (!isJobId(id)) throw new InvalidDefinition(`parentJobId is ${JSON.stringify(id)}: expected the id of a job.`)
+  return id
 }
 
 function tenantFor(contract: JobContract, payload: unknown, given: string | undefined): string | null {
@@ -70,7 +93,8 @@ function tenantFor(contract: JobContract, payload: unknown, given: string | unde
 function runAtOf(options: EnqueueOptions): Date | null {
   if (options.runAt === undefined) return null
   if (options.delay !== undefined) throw new InvalidDefinition('Both runAt and delay were given: pass one of them.')
-  if (Number.isNaN(options.runAt.getTime())) throw new InvalidDefinition('runAt is an invalid Date.')
+  const ms = options.runAt.getTime()
+  if (!(Math.abs(ms) < LAST_YEAR_MS)) throw new InvalidDefinition('runAt is an invalid Date, or beyond the year 9999.')
   return options.runAt
 }
 

@@ -54,16 +54,13 @@ export class Enqueuer {
   async enqueueMany(
     contract: JobContract,
     payloads: readonly unknown[],
-    optionsFor: (payload: unknown, index: number) => EnqueueOptions,
-    tx: Queryable | undefined,
+    options: EnqueueOptions,
   ): Promise<EnqueueResult[]> {
     this.#registry.demand(contract)
     const jobs: NewJob[] = []
-    for (const [index, payload] of payloads.entries()) {
-      jobs.push(await newJob(contract, payload, optionsFor(payload, index)))
-    }
+    for (const payload of payloads) jobs.push(await newJob(contract, payload, options))
     if (jobs.length === 0) return []
-    return tx === undefined ? this.#insertOwn(jobs) : this.#insertIn(tx, jobs)
+    return options.tx === undefined ? this.#insertOwn(jobs) : this.#insertIn(options.tx, jobs)
   }
 
   #insertIn(tx: Queryable, jobs: readonly NewJob[]): Promise<EnqueueResult[]> {

@@ -2,7 +2,7 @@
 //
 // A batch goes out as soon as fewer than two are in flight, so a lone enqueue waits for nothing and a busy process
 // batches by itself. A row that Postgres refuses is found by halving the batch and fails only its own caller.
-import { DatabaseUnavailable, EnqueueUnknown, isTransient } from '../errors.ts'
+import { DatabaseUnavailable, EnqueueUnknown, isRefused, isTransient } from '../errors.ts'
 import { isConnectionFailure } from '../store/db.ts'
 import type { NewJob } from '../store/jobs.ts'
 
@@ -60,8 +60,7 @@ export class GroupCommit {
         each.resolve(ids[i] as string)
       })
     } catch (error) {
-      if (isConnectionFailure(error) || isTransient(error)) return failAll(batch, error)
-      if (batch.length === 1) return batch[0]?.reject(error)
+      if (!isRefused(error) || batch.length === 1) return failAll(batch, error)
       const middle = batch.length >> 1
       await this.#write(batch.slice(0, middle))
       await this.#write(batch.slice(middle))

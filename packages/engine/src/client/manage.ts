@@ -3,6 +3,7 @@ import type { Clock } from '../clock.ts'
 import type { Registry } from '../contract/registry.ts'
 import type { Database } from '../store/db.ts'
 import {
+  isJobId,
   type Job,
   type JobAttempt,
   jobAttempts,
@@ -37,7 +38,7 @@ export class JobManager {
   }
 
   async cancel(id: string, reason: string): Promise<CancelResult> {
-    if (!isId(id)) return 'not_found'
+    if (!isJobId(id)) return 'not_found'
     // A job may pass from waiting to running and back between two statements, so waiting is asked twice.
     for (let round = 0; round < 2; round++) {
       const now = this.#clock.databaseNow()
@@ -54,26 +55,21 @@ export class JobManager {
 
   /** Makes a waiting job due now. False: it is not waiting. */
   async runNow(id: string): Promise<boolean> {
-    if (!isId(id)) return false
+    if (!isJobId(id)) return false
     const rows = await jobRunNow(this.#db, this.#clock.databaseNow(), [id])
     this.#waker.wake(rows.map((row) => row.queue))
     return rows.length > 0
   }
 
   async get(id: string): Promise<Job | undefined> {
-    return isId(id) ? jobGet(this.#db, id) : undefined
+    return isJobId(id) ? jobGet(this.#db, id) : undefined
   }
 
   async attempts(id: string): Promise<JobAttempt[]> {
-    return isId(id) ? jobAttempts(this.#db, id) : []
+    return isJobId(id) ? jobAttempts(this.#db, id) : []
   }
 
   queues(): Promise<QueueCount[]> {
     return queueCounts(this.#db, this.#clock.databaseNow())
   }
-}
-
-/** Ids come from people and URLs: what is no bigint is simply not found. */
-function isId(id: string): boolean {
-  return /^\d{1,19}$/.test(id) && BigInt(id) <= 9_223_372_036_854_775_807n
 }

@@ -3,6 +3,7 @@
 // NOTIFY takes a lock on the whole server's notification queue at commit, so it is debounced per process and never
 // sent per row. Inside a caller's transaction it is part of the insert, once per transaction and queue. It can be
 // switched off.
+import { monotonicMs } from '../clock.ts'
 import type { Database } from '../store/db.ts'
 import type { InsertOptions } from '../store/jobs.ts'
 import { channelOf, encodeMessage, type Message, notify } from '../store/notifications.ts'
@@ -15,7 +16,7 @@ export class Waker {
   readonly #local = new Set<(queue: string) => void>()
   #pending = new Set<string>()
   #timer: NodeJS.Immediate | NodeJS.Timeout | undefined
-  #lastSent = 0
+  #lastSentMs = 0
 
   constructor(db: Database, options: { isEnabled: boolean }) {
     this.#db = db
@@ -35,7 +36,7 @@ export class Waker {
       this.#pending.add(queue)
     }
     if (!this.#isEnabled || this.#timer !== undefined) return
-    const wait = this.#lastSent + MIN_GAP_MS - Date.now()
+    const wait = this.#lastSentMs + MIN_GAP_MS - monotonicMs()
     this.#timer = wait > 0 ? setTimeout(() => void this.#send(), wait) : setImmediate(() => void this.#send())
   }
 
@@ -62,7 +63,7 @@ export class Waker {
     const queues = [...this.#pending]
     this.#pending = new Set()
     this.#timer = undefined
-    this.#lastSent = Date.now()
+    this.#lastSentMs = monotonicMs()
     // Only a hint: if it cannot be sent, polling finds the work.
     await this.tellWorkers(queues.map(workIn))
   }

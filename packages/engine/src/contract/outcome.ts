@@ -1,5 +1,5 @@
 // What a handler can return besides a result. Branded values, so that no result can be mistaken for one.
-import { MAX_RETRY_AFTER_MS } from '../errors.ts'
+import { MAX_RETRY_AFTER_MS, MIN_RETRY_AFTER_MS } from '../errors.ts'
 import { type Duration, toMs } from './duration.ts'
 
 const brand = Symbol('millrace.outcome')
@@ -41,13 +41,13 @@ export function outcomeKind(value: unknown): 'snooze' | 'cancel' | 'discard' | u
   return typeof value === 'object' && value !== null && brand in value ? (value as Outcome)[brand] : undefined
 }
 
-/** Thrown by a handler whose service said "not now": the job waits that long (a day at most) and keeps its attempt. */
+/** Thrown by a handler whose service said "not now": the job waits that long (half a second to a day) and keeps its attempt. */
 export class RetryAfter extends Error {
   override readonly name = 'RetryAfter'
   readonly delayMs: number
 
   constructor(delay: Duration, message = 'The service asked to be called again later') {
     super(message)
-    this.delayMs = Math.min(MAX_RETRY_AFTER_MS, toMs(delay, 'RetryAfter(delay)'))
+    this.delayMs = Math.min(MAX_RETRY_AFTER_MS, Math.max(MIN_RETRY_AFTER_MS, toMs(delay, 'RetryAfter(delay)')))
   }
 }

@@ -48,14 +48,22 @@ function queueOf(name: string, options: QueueOptions): Queue {
     )
   }
   const concurrency = options.concurrency ?? 10
-  if (!Number.isInteger(concurrency) || concurrency < 1) {
-    throw new InvalidDefinition(`Queue "${name}" has concurrency ${concurrency}: expected an integer from 1.`)
-  }
+  checkSlots(concurrency, `Queue "${name}" has concurrency`)
+  const pollIntervalMs = toMs(options.pollInterval ?? '1s', `Queue "${name}": pollInterval`)
+  if (pollIntervalMs < 10)
+    throw new InvalidDefinition(`Queue "${name}" polls every ${pollIntervalMs} ms: 10 ms is the least.`)
   return {
     name,
     options,
     priority,
     concurrency,
-    pollIntervalMs: toMs(options.pollInterval ?? '1s', `Queue "${name}": pollInterval`),
+    pollIntervalMs,
+  }
+}
+
+/** Refuses a number of slots with which nothing, or too much, would run. */
+export function checkSlots(slots: number, what: string): void {
+  if (!Number.isInteger(slots) || slots < 1 || slots > 10_000) {
+    throw new InvalidDefinition(`${what} ${slots}: expected an integer from 1 to 10000.`)
   }
 }

@@ -6,10 +6,11 @@
 import type { Clock } from '../clock.ts'
 import type { Retention } from '../contract/job.ts'
 import type { Registry } from '../contract/registry.ts'
+import { isRefused } from '../errors.ts'
 import type { Events } from '../events.ts'
 import type { Database, Session } from '../store/db.ts'
 import { jobOrphans, jobOverdue, type Orphan } from '../store/jobs.ts'
-import { type DeadReason, type RecordedFailure, type Settlement, settle } from '../store/settlements.ts'
+import { type DeadReason, giveBack, type RecordedFailure, type Settlement, settle } from '../store/settlements.ts'
 import { type DeadWorker, workerExpire } from '../store/workers.ts'
 import type { Ticker } from './loop.ts'
 
@@ -73,12 +74,34 @@ export class Rescuer implements Ticker<RescueResult> {
   }
 
   /** Finds runs and settles them in one transaction, so that the rows found are the rows written. */
-  async #settleLocked<Found extends { id: string; type: string }>(
+  async #settleLocked<Found extends { id: string; runId: string; type: string }>(
     find: (tx: Session) => Promise<Found[]>,
     settlementOf: (found: Found) => Settlement,
   ): Promise<Found[]> {
-    const { db, clock, events } = this.#services
-    const found = await db.transaction(async (tx) => {
+    const { events } = this.#services
+    const found = await this.#inOneTransaction(find, settlementOf).catch((error: unknown) => {
+      if (!isRefused(error)) throw error
+      // One row whose end Postgres will not store must not keep the others from theirs: all go back instead.
+      return this.#inOneTransaction(find, ({ id, runId }) => ({
+        ...giveBack({ id, runId }),
+        delayMs: 60_000,
+        refund: false,
+      }))
+    })
+    const outcomes = { finish: 'cancelled', requeue: 'requeued', bury: 'dead' } as const
+    for (const { row, settlement } of found) {
+      const reason = settlement.kind === 'bury' ? settlement.reason : null
+      events.emit('job_rescued', { id: row.id, type: row.type, outcome: outcomes[settlement.kind], reason })
+    }
+    return found.map(({ row }) => row)
+  }
+
+  #inOneTransaction<Found>(
+    find: (tx: Session) => Promise<Found[]>,
+    settlementOf: (found: Found) => Settlement,
+  ): Promise<{ row: Found; settlement: Settlement }[]> {
+    const { db, clock } = this.#services
+    return db.transaction(async (tx) => {
       const rows = await find(tx)
       const settlements = rows.map(settlementOf)
       for (const kind of ['finish', 'requeue', 'bury'] as const) {
@@ -87,12 +110,6 @@ export class Rescuer implements Ticker<RescueResult> {
       }
       return rows.map((row, i) => ({ row, settlement: settlements[i] as Settlement }))
     }, 30_000)
-    const outcomes = { finish: 'cancelled', requeue: 'requeued', bury: 'dead' } as const
-    for (const { row, settlement } of found) {
-      const reason = settlement.kind === 'bury' ? settlement.reason : null
-      events.emit('job_rescued', { id: row.id, type: row.type, outcome: outcomes[settlement.kind], reason })
-    }
-    return found.map(({ row }) => row)
   }
 
   #settlementOf(orphan: Orphan): Settlement {

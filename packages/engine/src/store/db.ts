@@ -1,12 +1,16 @@
-// Connections to Postgres: a pool, a deadline on every statement, and a pause between failed attempts to connect.
+// Connections to Postgres: a pool, and a deadline on every statement.
 //
 // Nothing here relies on session state, so it works through PgBouncer in transaction mode. A statement that misses its
 // deadline takes its connection with it: a connection whose reply never came cannot be trusted with the next statement.
 import pg from 'pg'
-import { MAX_TIMER_MS } from '../clock.ts'
+import { MAX_TIMER_MS, within } from '../clock.ts'
 import { DatabaseTimeout, DatabaseUnavailable, MillraceError } from '../errors.ts'
+import { cancelRequest } from './cancel-request.ts'
+import { ConnectGate } from './connect-gate.ts'
+import { Permits } from './permits.ts'
 import { toRows } from './rows.ts'
 import { statementTexts } from './sql.generated.ts'
+import { rawTimeTypes, valueTypes } from './value-types.ts'
 
 /** Anything that can run SQL: a `pg` client or pool, or an ORM's transaction wrapped in that shape. */
 export interface Queryable {
@@ -22,7 +26,7 @@ export interface Session {
 
 export interface RunOptions {
   deadlineMs?: number
-  /** Leave timestamps as Postgres's text: parsing four of them per claimed job costs more than claiming it. */
+  /** Leave timestamps as Postgres's text. */
   rawTimes?: boolean
 }
 
@@ -36,49 +40,23 @@ export interface DatabaseOptions {
 
 const DEFAULT_DEADLINE_MS = 15_000
 const CONNECT_DEADLINE_MS = 10_000
-const CONNECT_PAUSE_MS = 2_000
-
-/**
- * Shared by the pools of one process. After a failed connect nobody tries again for a while, and then one at a time
- * until one succeeds: an outage must not become a storm.
- */
-export class ConnectGate {
-  #failure: { error: unknown; retryAtMs: number; isProbed: boolean } | undefined
-
-  /** Throws while the server is known to be out of reach. */
-  pass(): void {
-    if (this.#failure === undefined) return
-    if (this.#failure.isProbed || Date.now() < this.#failure.retryAtMs)
-      throw new DatabaseUnavailable(this.#failure.error)
-    this.#failure.isProbed = true
-  }
-
-  failed(error: unknown): void {
-    this.#failure = { error, retryAtMs: Date.now() + CONNECT_PAUSE_MS, isProbed: false }
-  }
-
-  succeeded(): void {
-    this.#failure = undefined
-  }
-}
-
-const rawTimeTypes = {
-  getTypeParser: ((oid: number, format?: 'text') =>
-    oid === pg.types.builtins.TIMESTAMPTZ
-      ? (text: string) => text
-      : pg.types.getTypeParser(oid, format)) as typeof pg.types.getTypeParser,
-}
+/** How long close() waits for statements under way. */
+const CLOSE_DEADLINE_MS = 3_000
 
 export class Database implements Session {
   readonly schema: string
   readonly #pool: pg.Pool
+  readonly #permits: Permits
   readonly #texts: Record<StatementName, string>
   readonly #gate: ConnectGate
+  readonly #busy = new Set<pg.PoolClient>()
+  #isClosed = false
 
   constructor(options: DatabaseOptions) {
     this.schema = options.schema
     this.#gate = options.gate ?? new ConnectGate()
     this.#texts = statementsFor(options.schema)
+    this.#permits = new Permits(options.maxConnections)
     this.#pool = new pg.Pool({
       ...options.connection,
       max: options.maxConnections,
@@ -98,55 +76,83 @@ export class Database implements Session {
   }
 
   async run<Row>(statement: StatementName, values: readonly unknown[], options: RunOptions = {}): Promise<Row[]> {
-    const client = await this.#connect()
-    return this.#onClient(client, options.deadlineMs ?? DEFAULT_DEADLINE_MS, statement, () =>
+    return this.#onConnection(statement, options.deadlineMs ?? DEFAULT_DEADLINE_MS, (client) =>
       runOn<Row>(client, this.#texts[statement], values, options),
     )
   }
 
   /** One-off SQL that has no file, for DDL with names in it. */
   async execute(text: string, deadlineMs = DEFAULT_DEADLINE_MS): Promise<void> {
-    const client = await this.#connect()
-    await this.#onClient(client, deadlineMs, 'statement', () => client.query(text))
+    await this.#onConnection('statement', deadlineMs, (client) => client.query(text))
   }
 
   /** Runs `work` in a transaction of its own; commits when it returns, rolls back when it throws. */
-  async transaction<Result>(work: (tx: Transaction) => Promise<Result>, deadlineMs?: number): Promise<Result> {
-    const client = await this.#connect()
-    let deadline: NodeJS.Timeout | undefined
-    let broken: Error | undefined
-    if (deadlineMs !== undefined) {
-      deadline = setTimeout(
-        () => {
-          broken = new DatabaseTimeout('transaction', deadlineMs)
-          client.release(broken)
-        },
-        Math.min(deadlineMs, MAX_TIMER_MS),
-      )
-    }
-    const tx = new Transaction(client, this.#texts)
+  async transaction<Result>(
+    work: (tx: Transaction) => Promise<Result>,
+    deadlineMs = DEFAULT_DEADLINE_MS,
+  ): Promise<Result> {
+    let isCommitting = false
     try {
-      await client.query('begin')
-      const result = await work(tx)
-      tx.isCommitting = true
-      const { command } = await client.query('commit')
-      // Postgres answers COMMIT of a failed transaction with a quiet ROLLBACK.
-      if (command !== 'COMMIT') throw new RolledBack()
-      return result
+      return await this.#onConnection('transaction', deadlineMs, async (client) => {
+        try {
+          await client.query('begin')
+          const result = await work(new Transaction(client, this.#texts))
+          isCommitting = true
+          const { command } = await client.query('commit')
+          // Postgres answers COMMIT of a failed transaction with a quiet ROLLBACK.
+          if (command !== 'COMMIT') throw new RolledBack()
+          return result
+        } catch (error) {
+          await client.query('rollback').catch(() => {})
+          throw error
+        }
+      })
     } catch (error) {
-      if (broken === undefined) await client.query('rollback').catch((failure: Error) => (broken ??= failure))
-      throw tx.isCommitting && isConnectionFailure(error) ? new CommitUnknown(error) : (broken ?? error)
-    } finally {
-      clearTimeout(deadline)
-      if (!(broken instanceof DatabaseTimeout)) client.release(broken)
+      throw isCommitting && isConnectionFailure(error) ? new CommitUnknown(error) : error
     }
   }
 
+  /** Waits a little for statements under way, then ends them with their connections. */
   async close(): Promise<void> {
-    await this.#pool.end()
+    if (this.#isClosed) return
+    this.#isClosed = true
+    const ended = this.#pool.end()
+    await within(CLOSE_DEADLINE_MS, ended)
+    for (const client of this.#busy) this.#discard(client)
+  }
+
+  /** Every statement has a deadline. Missing it costs the connection, and the server is told to stop. */
+  async #onConnection<Result>(
+    what: string,
+    deadlineMs: number,
+    work: (client: pg.PoolClient) => Promise<Result>,
+  ): Promise<Result> {
+    const limitMs = Math.min(deadlineMs, MAX_TIMER_MS)
+    await this.#permits.take(limitMs)
+    const client = await this.#connect().catch((error: unknown) => {
+      this.#permits.give()
+      throw error
+    })
+    this.#busy.add(client)
+    let timedOut: DatabaseTimeout | undefined
+    const timer = setTimeout(() => {
+      timedOut = new DatabaseTimeout(what, limitMs)
+      this.#discard(client)
+    }, limitMs)
+    try {
+      const result = await work(client)
+      this.#release(client, false)
+      return result
+    } catch (error) {
+      this.#release(client, isConnectionFailure(error))
+      throw timedOut ?? error
+    } finally {
+      clearTimeout(timer)
+    }
   }
 
   async #connect(): Promise<pg.PoolClient> {
+    if (this.#isClosed) throw new DatabaseUnavailable(new Error('this client was closed'))
     this.#gate.pass()
     try {
       const client = await this.#pool.connect()
@@ -158,28 +164,17 @@ export class Database implements Session {
     }
   }
 
-  async #onClient<Result>(
-    client: pg.PoolClient,
-    deadlineMs: number,
-    what: string,
-    work: () => Promise<Result>,
-  ): Promise<Result> {
-    let timedOut = false
-    const timer = setTimeout(() => {
-      timedOut = true
-      client.release(true)
-    }, deadlineMs)
-    try {
-      const result = await work()
-      if (!timedOut) client.release()
-      return result
-    } catch (error) {
-      if (timedOut) throw new DatabaseTimeout(what, deadlineMs)
-      client.release(isConnectionFailure(error))
-      throw error
-    } finally {
-      clearTimeout(timer)
-    }
+  #discard(client: pg.PoolClient): void {
+    if (!this.#busy.has(client)) return
+    cancelRequest(client)
+    this.#release(client, true)
+  }
+
+  /** Once per checkout: whoever comes second finds it done. */
+  #release(client: pg.PoolClient, isBroken: boolean): void {
+    if (!this.#busy.delete(client)) return
+    client.release(isBroken)
+    this.#permits.give()
   }
 }
 
@@ -187,7 +182,6 @@ export class Database implements Session {
 export class Transaction implements Session, Queryable {
   readonly #client: Queryable
   readonly #texts: Record<StatementName, string>
-  isCommitting = false
 
   constructor(client: Queryable, texts: Record<StatementName, string>) {
     this.#client = client
@@ -224,8 +218,10 @@ export function sessionOn(tx: Queryable, schema: string): Session {
 /** True when the connection itself broke, so that nobody knows what became of the statement. */
 export function isConnectionFailure(error: unknown): boolean {
   if (error instanceof MillraceError) return error instanceof DatabaseTimeout || error instanceof DatabaseUnavailable
-  // Whatever the server itself said is a DatabaseError; a mistake in code has a class of its own; the rest is the socket.
-  return error instanceof Error && !(error instanceof pg.DatabaseError) && error.constructor === Error
+  // The server's last words on a dying connection, or a pooler's, say nothing about what was committed before.
+  if (error instanceof pg.DatabaseError) return /^(08|57P0[123])/.test(error.code ?? '')
+  // A mistake in code has a class of its own; the rest is the socket.
+  return error instanceof Error && error.constructor === Error
 }
 
 async function runOn<Row>(
@@ -239,7 +235,7 @@ async function runOn<Row>(
       text,
       values: values as unknown[],
       rowMode: 'array',
-      ...(options.rawTimes ? { types: rawTimeTypes } : {}),
+      types: options.rawTimes ? rawTimeTypes : valueTypes,
     })
     return toRows.fromArrays<Row>(result.fields, result.rows as unknown[][])
   }

@@ -145,20 +145,16 @@ export async function jobNextDue(session: Session, now: Now, queues: readonly st
 export async function jobReleaseRun(
   session: Session,
   now: Now,
-  run: { workerId: string; runId: string; exceptIds?: readonly string[] },
+  run: { workerId: string; runId: string },
 ): Promise<string[]> {
-  const rows = await session.run<{ id: string }>('jobReleaseRun', [
-    now,
-    run.workerId,
-    run.runId,
-    plainArray(run.exceptIds ?? []),
-  ])
+  const rows = await session.run<{ id: string }>('jobReleaseRun', [now, run.workerId, run.runId])
   return rows.map((row) => row.id)
 }
 
 export interface RunningRow {
   id: string
   runId: string
+  queue: string
   cancelRequested: boolean
 }
 
@@ -183,7 +179,6 @@ export interface Overdue {
   id: string
   runId: string
   type: string
-  workerId: string
 }
 
 export function jobOverdue(session: Session, now: Now, limit: number): Promise<Overdue[]> {
@@ -284,4 +279,9 @@ export interface QueueCount {
 
 export function queueCounts(session: Session, now: Now): Promise<QueueCount[]> {
   return session.run('queueCounts', [now])
+}
+
+/** Ids come from people and URLs: what is no positive bigint is no id. */
+export function isJobId(id: unknown): id is string {
+  return typeof id === 'string' && /^\d{1,19}$/.test(id) && BigInt(id) <= 9_223_372_036_854_775_807n
 }

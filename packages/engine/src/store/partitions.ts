@@ -16,6 +16,7 @@ const FAMILIES = [
 const DAYS_AHEAD = 3
 /** Detaching waits for transactions that are reading the partition. */
 const DETACH_DEADLINE_MS = 60_000
+const CREATE_DEADLINE_MS = 5_000
 
 interface Missing {
   parent: string
@@ -59,7 +60,7 @@ async function create(db: Database, { parent, name, startsAt, endsAt }: Missing)
       await tx.query(
         `alter table ${parentTable} attach partition ${table} for values from ('${startsAt}') to ('${endsAt}')`,
       )
-    })
+    }, CREATE_DEADLINE_MS)
   } catch (error) {
     if (!isConflict(error) && !isMissing(error)) throw error
   }

@@ -61,6 +61,11 @@ export interface Bury extends RunKey {
 
 export type Settlement = Finish | Requeue | Bury
 
+/** Back to the queue as if it had not been claimed. */
+export function giveBack({ id, runId }: RunKey): Requeue {
+  return { kind: 'requeue', id, runId, delayMs: null, refund: true, crash: 'keep', failure: null }
+}
+
 /** Writes settlements of one kind; returns the ids whose fence held. */
 export async function settle(session: Session, now: Now, batch: readonly Settlement[]): Promise<Set<string>> {
   const sorted = [...batch].sort(byId)

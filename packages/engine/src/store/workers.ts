@@ -11,8 +11,9 @@ export interface NewWorker {
   ttlMs: number
 }
 
-export async function workerRegister(session: Session, now: Now, worker: NewWorker): Promise<void> {
-  await session.run('workerRegister', [
+/** False: this id was used before, and its lease has ended. */
+export async function workerRegister(session: Session, now: Now, worker: NewWorker): Promise<boolean> {
+  const rows = await session.run('workerRegister', [
     now,
     worker.id,
     worker.host,
@@ -21,6 +22,7 @@ export async function workerRegister(session: Session, now: Now, worker: NewWork
     JSON.stringify(worker.lanes),
     worker.ttlMs,
   ])
+  return rows.length > 0
 }
 
 /** False: the lease was ended, and there is no way back under this id. */

@@ -4,14 +4,16 @@
 // a repeated flush calls a fence lost it reads back whether the first one had done the work. Patience ends with the
 // lease, with the run's deadline or after a minute; then the run is forgotten, and reconciliation gives it back.
 import { type Clock, monotonicMs } from '../clock.ts'
-import { isNoPartition, isTransient } from '../errors.ts'
-import { type Database, isConnectionFailure } from '../store/db.ts'
+import { isNoPartition, isRefused } from '../errors.ts'
+import type { Database } from '../store/db.ts'
 import { jobRunState, type Settlement, settle } from '../store/settlements.ts'
 import type { Run } from './run.ts'
 
 const MAX_BATCH = 1_000
 const MAX_IN_FLIGHT = 2
 const PATIENCE_MS = 60_000
+/** A job whose outcome Postgres will not store comes back no faster than this. */
+const UNRECORDABLE_DELAY_MS = 60_000
 
 export type SettleResult =
   | 'won'
@@ -27,6 +29,8 @@ export interface Entry {
 
 interface Waiting extends Entry {
   sinceMs: number
+  /** How often its content was reduced because Postgres refused it. */
+  reductions: number
 }
 
 export interface AckerServices {
@@ -58,7 +62,7 @@ export class Acker {
   add(entry: Entry): void {
     entry.run.isSettling = true
     this.#unsettled++
-    this.#pending.push({ ...entry, sinceMs: monotonicMs() })
+    this.#pending.push({ ...entry, sinceMs: monotonicMs(), reductions: 0 })
     this.#schedule()
   }
 
@@ -86,54 +90,56 @@ export class Acker {
     this.#schedule()
   }
 
-  /** Never rejects: every entry ends as won, lost or abandoned. */
-  async #write(batch: Waiting[], failures: number): Promise<void> {
+  /** Every entry ends as won, lost or abandoned. `retries`: how often a reply was missing before. */
+  async #write(batch: Waiting[], retries: number): Promise<void> {
     const { db, clock } = this.#services
+    const settlements = batch.map((entry) => entry.settlement)
     try {
-      const won = await settle(
-        db,
-        clock.databaseNow(),
-        batch.map((entry) => entry.settlement),
-      )
+      const won = await settle(db, clock.databaseNow(), settlements)
       const missed = batch.filter((entry) => !won.has(entry.run.job.id))
       for (const entry of batch) if (won.has(entry.run.job.id)) this.#settled(entry, 'won')
       if (missed.length === 0) return
-      if (failures === 0) for (const entry of missed) this.#settled(entry, 'lost')
-      else await this.#readBack(missed, failures)
+      if (retries === 0) for (const entry of missed) this.#settled(entry, 'lost')
+      else await this.#readBack(missed, retries)
     } catch (error) {
-      await this.#recover(batch, failures, error)
+      this.#services.onError('settle', error)
+      if (isRefused(error)) await this.#reduce(batch, retries)
+      else {
+        if (isNoPartition(error)) await this.#services.ensurePartitions().catch(() => {})
+        await this.#tryAgain(batch, retries)
+      }
     }
   }
 
-  async #recover(batch: Waiting[], failures: number, error: unknown): Promise<void> {
-    this.#services.onError('settle', error)
-    if (isNoPartition(error) && failures < 3) {
-      await this.#services.ensurePartitions().catch(() => {})
-      return this.#write(batch, failures + 1)
-    }
-    if (isConnectionFailure(error) || isTransient(error)) return this.#tryAgain(batch, failures)
-    // Postgres refuses a value. It is found by halving; the rest is written as it is.
+  /** Postgres refuses a value. It is found by halving, and written with less; the rest is written as it is. */
+  async #reduce(batch: Waiting[], retries: number): Promise<void> {
     if (batch.length > 1) {
       const middle = batch.length >> 1
-      await this.#write(batch.slice(0, middle), failures)
-      return this.#write(batch.slice(middle), failures)
+      await this.#write(batch.slice(0, middle), retries)
+      await this.#write(batch.slice(middle), retries)
+      return
     }
     const [entry] = batch as [Waiting]
-    if (failures > 3) return this.#settled(entry, 'abandoned')
-    return this.#write([{ ...entry, settlement: withoutDetails(entry.settlement) }], failures + 4)
+    const settlement = entry.reductions === 0 ? withoutDetails(entry.settlement) : lastResort(entry.settlement)
+    if (entry.reductions > 1) this.#settled(entry, 'abandoned')
+    else await this.#write([{ ...entry, settlement, reductions: entry.reductions + 1 }], retries)
   }
 
-  async #tryAgain(batch: Waiting[], failures: number): Promise<void> {
-    await new Promise((resolve) => setTimeout(resolve, Math.min(2_000, 100 * 2 ** failures)))
+  async #tryAgain(batch: Waiting[], retries: number): Promise<void> {
+    await new Promise((resolve) => setTimeout(resolve, Math.min(2_000, 50 * 2 ** retries)))
+    const rest = batch.filter((entry) => !this.#isHopeless(entry))
+    for (const entry of batch) if (!rest.includes(entry)) this.#settled(entry, 'abandoned')
+    if (rest.length > 0) await this.#readBack(rest, retries + 1)
+  }
+
+  /** A burial is written at the run's deadline, so that deadline is no reason to give it up. */
+  #isHopeless({ run, settlement, sinceMs }: Waiting): boolean {
     const now = monotonicMs()
-    const isHopeless = ({ run, sinceMs }: Waiting): boolean =>
-      !this.#services.isTrusted() || now > run.stuckAtMs || now > sinceMs + PATIENCE_MS
-    for (const entry of batch) if (isHopeless(entry)) this.#settled(entry, 'abandoned')
-    const rest = batch.filter((entry) => !isHopeless(entry))
-    if (rest.length > 0) await this.#readBack(rest, failures + 1)
+    const isTooLate = settlement.kind !== 'bury' && now > run.stuckAtMs
+    return !this.#services.isTrusted() || isTooLate || now > sinceMs + PATIENCE_MS
   }
 
-  async #readBack(batch: Waiting[], failures: number): Promise<void> {
+  async #readBack(batch: Waiting[], retries: number): Promise<void> {
     try {
       const states = await jobRunState(
         this.#services.db,
@@ -144,10 +150,10 @@ export class Acker {
         if (states[i] === 'running') open.push(entry)
         else this.#settled(entry, states[i] === 'settled' || leavesNoTrace(entry.settlement) ? 'won' : 'lost')
       })
-      if (open.length > 0) await this.#write(open, failures)
+      if (open.length > 0) await this.#write(open, retries)
     } catch (error) {
       this.#services.onError('read back', error)
-      await this.#tryAgain(batch, failures)
+      await this.#tryAgain(batch, retries)
     }
   }
 
@@ -159,22 +165,35 @@ export class Acker {
   }
 }
 
-/** With retention 'none' a finished job is only deleted; while the lease is trusted, nobody but us can have done it. */
+/** With retention 'none' an ended job is only deleted; while the lease is trusted, nobody but us can have done it. */
 function leavesNoTrace(settlement: Settlement): boolean {
   return settlement.kind !== 'requeue' && settlement.retention === 'none'
 }
 
+const unrecordable = {
+  class: 'Unrecordable',
+  message: 'Postgres refused to store the outcome of this run.',
+  stack: null,
+  fingerprint: null,
+  logs: null,
+}
+
 /** The same outcome with nothing in it that Postgres could refuse. */
 function withoutDetails(settlement: Settlement): Settlement {
-  const failure = {
-    class: 'Unrecordable',
-    message: 'The failure of this run could not be stored.',
-    stack: null,
-    fingerprint: null,
-    logs: null,
-  }
   if (settlement.kind === 'finish') return { ...settlement, result: null, reason: 'result could not be stored' }
-  return settlement.kind === 'bury' || settlement.failure !== null
-    ? ({ ...settlement, failure } as Settlement)
-    : settlement
+  if (settlement.kind === 'bury') return { ...settlement, failure: unrecordable }
+  return settlement.failure === null ? settlement : { ...settlement, failure: unrecordable }
+}
+
+/** Neither the outcome nor a dead letter can be written: the job fails this attempt, slowly and in plain sight. */
+function lastResort({ id, runId }: Settlement): Settlement {
+  return {
+    kind: 'requeue',
+    id,
+    runId,
+    delayMs: UNRECORDABLE_DELAY_MS,
+    refund: false,
+    crash: 'clear',
+    failure: unrecordable,
+  }
 }

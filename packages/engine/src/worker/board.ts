@@ -24,7 +24,7 @@ export class Board {
     this.#flags = new Int32Array(buffer, VITALS_BYTES)
   }
 
-  static withSlots(count: number): Board {
+  static withPlaces(count: number): Board {
     return new Board(new SharedArrayBuffer(VITALS_BYTES + count * Int32Array.BYTES_PER_ELEMENT))
   }
 
@@ -33,27 +33,27 @@ export class Board {
   }
 
   /** Main: a claimed job waits here for its start. */
-  place(slot: number): void {
-    Atomics.store(this.#flags, slot, UNSTARTED)
+  put(place: number): void {
+    Atomics.store(this.#flags, place, UNSTARTED)
   }
 
   /** Main: true when the job may run; false when the pulse gave it back. */
-  start(slot: number): boolean {
-    return Atomics.compareExchange(this.#flags, slot, UNSTARTED, STARTED) === UNSTARTED
+  start(place: number): boolean {
+    return Atomics.compareExchange(this.#flags, place, UNSTARTED, STARTED) === UNSTARTED
   }
 
   /** Pulse: true when the job is ours to give back; false when it has started, or ended. */
-  takeBack(slot: number): boolean {
-    return Atomics.compareExchange(this.#flags, slot, UNSTARTED, RETURNED) === UNSTARTED
+  takeBack(place: number): boolean {
+    return Atomics.compareExchange(this.#flags, place, UNSTARTED, RETURNED) === UNSTARTED
   }
 
-  isStarted(slot: number): boolean {
-    return Atomics.load(this.#flags, slot) === STARTED
+  isStarted(place: number): boolean {
+    return Atomics.load(this.#flags, place) === STARTED
   }
 
-  /** Main: the run is over. */
-  clear(slot: number): void {
-    Atomics.store(this.#flags, slot, FREE)
+  /** Main: the run is over, or its handler is given up as leaked. */
+  clear(place: number): void {
+    Atomics.store(this.#flags, place, FREE)
   }
 
   /** Main: the event loop turned at this time. */

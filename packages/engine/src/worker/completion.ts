@@ -41,7 +41,7 @@ export class Completion {
 
   /** Is our completion there? Throws while the database cannot say, and LeaseLost if another run has taken over. */
   async wasSettled(run: Run): Promise<boolean> {
-    const [state] = await jobRunState(this.#db, [{ id: run.job.id, runId: run.runId }])
+    const [state] = await jobRunState(this.#db, [run.fence])
     if (state === 'gone' && run.contract.retention !== 'none') throw new LeaseLost('another run has taken over')
     return state !== 'running'
   }

@@ -5,6 +5,7 @@ import type { ClaimedJob } from '../store/jobs.ts'
 import type { Board } from './board.ts'
 import type { Lane } from './lane.ts'
 import type { Prefetch } from './prefetch.ts'
+import type { PlacedJob } from './pulse-protocol.ts'
 import { Run } from './run.ts'
 
 /** A claimed job that found no slot for this long is given back: another process may have one. */
@@ -16,7 +17,7 @@ export interface DispatcherServices {
   registry: Registry
   prefetch: Prefetch
   /** Tells the pulse what lies on the board. */
-  announce(runId: string, jobs: { id: string; slot: number; stuckAtMs: number }[]): void
+  announce(runId: string, jobs: PlacedJob[]): void
   execute(run: Run): Promise<void>
   giveBack(run: Run, why: string): void
   /** A slot is free and nothing is waiting for it here. */
@@ -67,10 +68,10 @@ export class Dispatcher {
     const runs = jobs.map((job) => this.#place(job, runId, claimedAtMs))
     this.#services.announce(
       runId,
-      runs.map((run) => ({ id: run.job.id, slot: run.slot, stuckAtMs: run.stuckAtMs })),
+      runs.map((run) => ({ id: run.job.id, queue: run.job.queue, place: run.place, stuckAtMs: run.stuckAtMs })),
     )
     for (const run of runs.sort(inOrder)) {
-      this.#services.board.place(run.slot)
+      this.#services.board.put(run.place)
       run.lane.buffer.push(run)
     }
     for (const lane of new Set(runs.map((run) => run.lane))) this.#startNext(lane)
@@ -92,7 +93,14 @@ export class Dispatcher {
     run.lane.running--
     this.#clearPlace(run)
     if (run.isSuspect) this.#suspects--
+    this.#startNext(run.lane)
+    this.#services.onHungry()
     this.#settleIdle()
+  }
+
+  /** Its handler is given up: it keeps its slot until it returns, but the watchdog must not wait for it. */
+  leaked(run: Run): void {
+    this.#services.board.clear(run.place)
   }
 
   /** Its settlement is written, or given up. */
@@ -128,8 +136,9 @@ export class Dispatcher {
 
   #place(job: ClaimedJob, runId: string, claimedAtMs: number): Run {
     const lane = this.#lanes.get(job.queue) as Lane
-    const slot = this.#freePlaces.pop() as number
-    const run = new Run({ job, runId, lane, slot, claimedAtMs, contract: this.#services.registry.get(job.type) })
+    const place = this.#freePlaces.pop()
+    if (place === undefined) throw new Error('There is no place left on the board: more was claimed than can be held.')
+    const run = new Run({ job, runId, lane, place, claimedAtMs, contract: this.#services.registry.get(job.type) })
     this.#runs.set(run.key, run)
     if (run.isSuspect) this.#suspects++
     return run
@@ -145,7 +154,7 @@ export class Dispatcher {
 
   #returnBuffer(lane: Lane, why: string): void {
     for (const run of lane.buffer.splice(0)) {
-      const isOurs = this.#services.board.start(run.slot)
+      const isOurs = this.#services.board.start(run.place)
       this.#clearPlace(run)
       if (run.isSuspect) this.#suspects--
       if (isOurs) this.#services.giveBack(run, why)
@@ -154,8 +163,8 @@ export class Dispatcher {
   }
 
   #clearPlace(run: Run): void {
-    this.#services.board.clear(run.slot)
-    this.#freePlaces.push(run.slot)
+    this.#services.board.clear(run.place)
+    this.#freePlaces.push(run.place)
   }
 
   #isIdle(): boolean {

@@ -46,13 +46,16 @@ export class Executor {
     run.startedAtMs = monotonicMs()
     this.#services.onStarted(run)
     const context = new RunningContext(run, this.#services)
-    if (run.job.cancelRequestedAt !== null) {
-      run.abort(new CancelRequested())
-      refusal = { thrown: run.abortReason }
-    }
+    if (run.job.cancelRequestedAt !== null) run.abort(new CancelRequested())
+    if (run.abortReason !== undefined) refusal = { thrown: run.abortReason }
     const ending = refusal ?? (await this.#timed(run, context, payload))
     this.#services.onReturned(run)
-    await this.#conclude(run, context, ending)
+    try {
+      await this.#conclude(run, context, ending)
+    } catch (error) {
+      // Whatever goes wrong between the handler and its verdict must not leave the job without one.
+      if (!run.isSettling) this.#services.settle(run, bury(run, 'unrecoverable', error, null))
+    }
   }
 
   async #timed(run: Run, context: RunningContext, payload: unknown): Promise<Ending> {

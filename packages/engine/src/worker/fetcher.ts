@@ -2,6 +2,7 @@
 // wake-up, a due time or a poll.
 import { randomUUID } from 'node:crypto'
 import { type Clock, MAX_TIMER_MS, monotonicMs } from '../clock.ts'
+import { DatabaseUnavailable } from '../errors.ts'
 import type { Database } from '../store/db.ts'
 import { type ClaimedJob, jobClaim, jobNextDue, jobReleaseRun, queueTypes } from '../store/jobs.ts'
 import type { Lane } from './lane.ts'
@@ -9,9 +10,15 @@ import type { Lane } from './lane.ts'
 /** With trusted wake-ups one slow poll for all queues is only a backstop. */
 const BACKSTOP_MS = 30_000
 const ERROR_PAUSE_MS = 1_000
+const NOT_NOW_PAUSE_MS = 500
 const TYPES_EVERY_MS = 5_000
 /** Something is due that we may not have: another process holds it, or nobody here knows its type. */
 const UNCLAIMABLE_PAUSE_MS = 1_000
+
+export interface Claim {
+  runId: string
+  workerId: string
+}
 
 export interface FetcherServices {
   db: Database
@@ -24,8 +31,8 @@ export interface FetcherServices {
   isListenTrusted(): boolean
   prefetchFor(lane: Lane): number
   mayTakeSuspect(): boolean
-  /** The claim's answer. `workerId` is the one it was asked under. */
-  onClaimed(jobs: ClaimedJob[], claim: { runId: string; workerId: string }): void
+  /** The claim's answer. `claim.workerId` is the one it was asked under. */
+  onClaimed(jobs: ClaimedJob[], claim: Claim): void
   onIdle(queues: readonly string[]): void
   onError(during: string, error: unknown): void
 }
@@ -33,7 +40,9 @@ export interface FetcherServices {
 export class Fetcher {
   readonly #services: FetcherServices
   /** Claims whose answer has not come: reconciliation must not mistake their jobs for strays. */
-  readonly openClaims = new Set<string>()
+  readonly #open = new Set<string>()
+  /** Claims whose answer was lost: what they took is given back. */
+  readonly #lost = new Map<string, Claim>()
   #isStopped = false
   #wake: (() => void) | undefined
   #isAwake = false
@@ -56,6 +65,11 @@ export class Fetcher {
     this.#isStopped = true
     this.nudge()
     await this.#done
+  }
+
+  /** Is the answer to this claim still to come, or lost? */
+  isOpen(runId: string): boolean {
+    return this.#open.has(runId) || this.#lost.has(runId)
   }
 
   /** Something changed: a slot is free, the lease is back. */
@@ -85,9 +99,16 @@ export class Fetcher {
   async #loop(): Promise<void> {
     while (!this.#isStopped) {
       this.#isAwake = false
-      const wanted = this.#wanted()
-      if (wanted.length === 0) await this.#sleep()
-      else if (!(await this.#claim(wanted)) && !this.#isStopped) await this.#pause(ERROR_PAUSE_MS)
+      try {
+        await this.#releaseLost()
+        const wanted = this.#wanted()
+        if (wanted.length === 0) await this.#sleep()
+        else await this.#claim(wanted)
+      } catch (error) {
+        this.#services.onError('claim', error)
+        // A nudge must not cut this short: a busy process would turn an outage into a storm.
+        await new Promise((resolve) => setTimeout(resolve, ERROR_PAUSE_MS))
+      }
     }
   }
 
@@ -99,107 +120,103 @@ export class Fetcher {
       .filter(({ lane, limit }) => limit > 0 && (lane.buffer.length === 0 || limit > lane.buffer.length))
   }
 
-  /** False when the database did not answer. */
-  async #claim(wanted: readonly { lane: Lane; limit: number }[]): Promise<boolean> {
-    const { db, clock, types } = this.#services
-    this.#isDueKnown = false
-    const claim = { runId: randomUUID(), workerId: this.#services.workerId() }
+  async #claim(wanted: readonly { lane: Lane; limit: number }[]): Promise<void> {
+    await this.#lookAtTypes()
     const wakeUps = wanted.map(({ lane }) => lane.wakeUps)
+    this.#isDueKnown = false
+    const jobs = await this.#askFor(wanted)
+    wanted.forEach(({ lane, limit }, i) => {
+      const isShort = jobs.filter((job) => job.queue === lane.queue).length < limit
+      if (isShort && lane.wakeUps === wakeUps[i]) lane.isDrained = true
+    })
+  }
+
+  async #askFor(wanted: readonly { lane: Lane; limit: number }[]): Promise<ClaimedJob[]> {
+    const { db, clock, types } = this.#services
+    const claim = { runId: randomUUID(), workerId: this.#services.workerId() }
     const withFreeSlot = wanted.filter(({ lane }) => lane.freeSlots > 0).map(({ lane }) => lane.queue)
-    this.openClaims.add(claim.runId)
+    this.#rotation = (this.#rotation + 1) % Math.max(1, types.length)
+    this.#open.add(claim.runId)
     try {
-      await this.#lookAtTypes()
-      const rotated = this.#byType ? [...types.slice(this.#rotation), ...types.slice(0, this.#rotation)] : types
-      this.#rotation = (this.#rotation + 1) % Math.max(1, types.length)
       const jobs = await jobClaim(db, clock.databaseNow(), {
         ...claim,
         queues: wanted.map(({ lane, limit }) => ({ queue: lane.queue, limit })),
-        types: rotated,
+        types: this.#byType ? [...types.slice(this.#rotation), ...types.slice(0, this.#rotation)] : types,
         suspectQueues: this.#services.mayTakeSuspect() ? withFreeSlot : [],
         byType: this.#byType,
       })
-      wanted.forEach(({ lane, limit }, i) => {
-        const isShort = jobs.filter((job) => job.queue === lane.queue).length < limit
-        if (isShort && lane.wakeUps === wakeUps[i]) lane.isDrained = true
-      })
       if (jobs.length > 0) this.#services.onClaimed(jobs, claim)
-      this.openClaims.delete(claim.runId)
-      return true
+      return jobs
     } catch (error) {
-      this.#services.onError('claim', error)
-      void this.#release(claim)
-      return false
+      // Unless it was never sent, it may have taken jobs that nobody here knows of.
+      if (!(error instanceof DatabaseUnavailable)) this.#lost.set(claim.runId, claim)
+      throw error
+    } finally {
+      this.#open.delete(claim.runId)
     }
   }
 
-  /** The answer was lost, the jobs may be ours: give them back, for as long as it takes. */
-  async #release(claim: { runId: string; workerId: string }): Promise<void> {
+  /** Throws while the database cannot be asked, so that nothing is claimed before the lost is given back. */
+  async #releaseLost(): Promise<void> {
     const { db, clock } = this.#services
-    while (claim.workerId === this.#services.workerId()) {
-      await new Promise((resolve) => setTimeout(resolve, ERROR_PAUSE_MS / 2))
-      try {
-        await jobReleaseRun(db, clock.databaseNow(), claim)
-        this.wake()
-        break
-      } catch (error) {
-        this.#services.onError('release a lost claim', error)
-        if (this.#isStopped) break
-      }
+    for (const claim of [...this.#lost.values()]) {
+      // Under another worker id they are orphans, and the rescuers' business.
+      if (claim.workerId === this.#services.workerId()) await jobReleaseRun(db, clock.databaseNow(), claim)
+      this.#lost.delete(claim.runId)
+      this.wake()
     }
-    this.openClaims.delete(claim.runId)
   }
 
   /** Types we cannot run must not be scanned over: if any wait in our queues, we claim type by type. */
   async #lookAtTypes(): Promise<void> {
-    const now = monotonicMs()
-    if (now - this.#typesCheckedMs < TYPES_EVERY_MS) return
-    this.#typesCheckedMs = now
+    if (monotonicMs() - this.#typesCheckedMs < TYPES_EVERY_MS) return
     const known = new Set(this.#services.types.map(({ type }) => type))
     const queues = this.#services.lanes.map((lane) => lane.queue)
     const present = await queueTypes(this.#services.db, queues)
     this.#byType = present.some(({ type }) => !known.has(type))
+    this.#typesCheckedMs = monotonicMs()
   }
 
   async #sleep(): Promise<void> {
     const drained = this.#services.lanes.filter((lane) => lane.isDrained)
-    if (drained.length === 0 || !this.#services.mayClaim()) return this.#pause(ERROR_PAUSE_MS / 2)
+    if (drained.length === 0 || !this.#services.mayClaim()) {
+      await this.#pause(NOT_NOW_PAUSE_MS)
+      return
+    }
     const queues = drained.map((lane) => lane.queue)
     this.#services.onIdle(queues)
     await this.#askNextDue(queues)
     const poll = this.#services.isListenTrusted()
       ? BACKSTOP_MS
       : Math.min(...drained.map((lane) => lane.pollIntervalMs), BACKSTOP_MS)
-    const now = monotonicMs()
-    const dueIn = this.#nextDueMs - now
-    await this.#pause(Math.min(poll, Math.max(0, dueIn)))
-    if (monotonicMs() - now < Math.min(poll, dueIn)) return
+    // Nudges come and go; the poll is due when it is due.
+    this.#nextDueMs = Math.min(this.#nextDueMs, monotonicMs() + poll)
+    const isOver = await this.#pause(this.#nextDueMs - monotonicMs())
+    if (!isOver) return
     this.#nextDueMs = Number.POSITIVE_INFINITY
     this.wake()
   }
 
-  /** Asked once after a claim that came back short. What is due already but was not given to us waits for the poll. */
+  /** Asked once after a claim that came back short. What is due already but was not given to us waits a moment. */
   async #askNextDue(queues: readonly string[]): Promise<void> {
     if (this.#isAwake || this.#isDueKnown) return
     this.#isDueKnown = true
-    try {
-      const waitMs = await jobNextDue(this.#services.db, this.#services.clock.databaseNow(), queues)
-      const wait = waitMs === null ? Number.POSITIVE_INFINITY : waitMs > 0 ? waitMs + 1 : UNCLAIMABLE_PAUSE_MS
-      this.#nextDueMs = Math.min(this.#nextDueMs, monotonicMs() + wait)
-    } catch (error) {
-      this.#services.onError('next due', error)
-      this.#isDueKnown = false
-    }
+    const waitMs = await jobNextDue(this.#services.db, this.#services.clock.databaseNow(), queues)
+    const wait = waitMs === null ? Number.POSITIVE_INFINITY : waitMs > 0 ? waitMs + 1 : UNCLAIMABLE_PAUSE_MS
+    this.#nextDueMs = Math.min(this.#nextDueMs, monotonicMs() + wait)
   }
 
-  async #pause(ms: number): Promise<void> {
-    if (this.#isAwake || this.#isStopped) return
-    await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, Math.min(ms, MAX_TIMER_MS))
+  /** True when the time is over, false when something woke us before. */
+  async #pause(ms: number): Promise<boolean> {
+    if (this.#isAwake || this.#isStopped) return false
+    const isOver = await new Promise<boolean>((resolve) => {
+      const timer = setTimeout(() => resolve(true), Math.min(Math.max(0, ms), MAX_TIMER_MS))
       this.#wake = () => {
         clearTimeout(timer)
-        resolve()
+        resolve(false)
       }
     })
     this.#wake = undefined
+    return isOver
   }
 }

@@ -42,11 +42,11 @@ export class FlightRecorder implements Logger {
 
 /** One line as JSON that jsonb accepts, whatever was logged. */
 function encodeLine(line: { level: string; ms: number; msg: string; fields?: object }): string {
-  let fields: string | undefined
+  const { level, ms } = line
   try {
-    fields = line.fields === undefined ? undefined : storable(JSON.stringify(line.fields), MAX_LINE)
+    const fields = line.fields === undefined ? undefined : storable(JSON.stringify(line.fields), MAX_LINE)
+    return JSON.stringify({ level, ms, msg: storable(String(line.msg), MAX_LINE), fields })
   } catch {
-    fields = '(fields that cannot be written as JSON)'
+    return JSON.stringify({ level, ms, msg: '(a line that cannot be written as JSON)' })
   }
-  return JSON.stringify({ level: line.level, ms: line.ms, msg: storable(String(line.msg), MAX_LINE), fields })
 }

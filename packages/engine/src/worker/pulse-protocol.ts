@@ -15,10 +15,17 @@ export interface PulseSettings {
   times: LeaseTimes
 }
 
+export interface PlacedJob {
+  id: string
+  queue: string
+  place: number
+  stuckAtMs: number
+}
+
 export type ToPulse =
   | { kind: 'register'; worker: NewWorker }
-  /** A claim was answered: these jobs lie on these slots of the board; `stuckAtMs` is on the monotonic clock. */
-  | { kind: 'claimed'; runId: string; jobs: { id: string; slot: number; stuckAtMs: number }[] }
+  /** A claim was answered: these jobs lie on these places of the board; `stuckAtMs` is on the monotonic clock. */
+  | { kind: 'claimed'; runId: string; jobs: PlacedJob[] }
   | { kind: 'stop'; reason: string }
 
 export type FromPulse =
@@ -31,7 +38,6 @@ export type FromPulse =
   | { kind: 'listening'; isTrusted: boolean }
   | { kind: 'blocked'; ms: number }
   | { kind: 'error'; during: string; message: string }
-  | { kind: 'stopped' }
 
 /** Trust in one's own lease ends this long before the lease does. */
 export const trustMarginMs = (times: LeaseTimes): number => Math.max(200, times.ttlMs * 0.1)

@@ -1,12 +1,13 @@
 // The main thread's end of the pulse: starts the thread, keeps its side of the board, passes on what it hears.
 import { Worker as Thread } from 'node:worker_threads'
-import { monotonicMs } from '../clock.ts'
+import { monotonicMs, within } from '../clock.ts'
 import type { NewWorker } from '../store/workers.ts'
 import { Board } from './board.ts'
-import type { FromPulse, PulseSettings, ToPulse } from './pulse-protocol.ts'
+import type { FromPulse, PlacedJob, PulseSettings, ToPulse } from './pulse-protocol.ts'
 
 const MAIN_BEAT_MS = 50
 const STOP_DEADLINE_MS = 2_000
+const RESPAWN_MS = 1_000
 
 export type PulseListener = (message: FromPulse | { kind: 'died'; error: unknown }) => void
 
@@ -18,13 +19,13 @@ export class Pulse {
   #thread: Thread
   #isStopping = false
 
-  constructor(settings: Omit<PulseSettings, 'board'>, slots: number, listener: PulseListener) {
-    this.board = Board.withSlots(slots)
+  constructor(settings: Omit<PulseSettings, 'board'>, places: number, listener: PulseListener) {
+    this.board = Board.withPlaces(places)
     this.board.beat(monotonicMs())
-    this.#beat = setInterval(() => this.board.beat(monotonicMs()), MAIN_BEAT_MS)
     this.#settings = { ...settings, board: this.board.buffer }
     this.#listener = listener
     this.#thread = this.#spawn()
+    this.#beat = setInterval(() => this.board.beat(monotonicMs()), MAIN_BEAT_MS)
   }
 
   /** True while our lease can be relied on: nobody may have taken our runs. */
@@ -36,18 +37,17 @@ export class Pulse {
     this.#post({ kind: 'register', worker })
   }
 
-  claimed(runId: string, jobs: { id: string; slot: number; stuckAtMs: number }[]): void {
+  claimed(runId: string, jobs: PlacedJob[]): void {
     this.#post({ kind: 'claimed', runId, jobs })
   }
 
   async stop(reason: string): Promise<void> {
     this.#isStopping = true
+    clearInterval(this.#beat)
     const exited = new Promise<void>((resolve) => this.#thread.once('exit', () => resolve()))
     this.#post({ kind: 'stop', reason })
-    const timer = setTimeout(() => void this.#thread.terminate(), STOP_DEADLINE_MS)
-    await exited
-    clearTimeout(timer)
-    clearInterval(this.#beat)
+    await within(STOP_DEADLINE_MS, exited)
+    await this.#thread.terminate()
   }
 
   #spawn(): Thread {
@@ -60,10 +60,13 @@ export class Pulse {
     })
     thread.on('exit', () => {
       if (this.#isStopping) return
-      // A dead thread is a lost lease. The next one starts under a new worker id.
+      // A dead thread is a lost lease. The next one starts under a new worker id, and not in a hot loop.
       this.board.trustUntil(0)
-      this.#thread = this.#spawn()
-      this.#listener({ kind: 'died', error: failure })
+      setTimeout(() => {
+        if (this.#isStopping) return
+        this.#thread = this.#spawn()
+        this.#listener({ kind: 'died', error: failure })
+      }, RESPAWN_MS)
     })
     return thread
   }

@@ -5,7 +5,6 @@
 import { monotonicMs } from '../clock.ts'
 import { LeaseLost } from '../errors.ts'
 import type { RunningRow } from '../store/jobs.ts'
-import type { Settlement } from '../store/settlements.ts'
 import { type Run, runKey } from './run.ts'
 import { CancelRequested } from './verdict.ts'
 
@@ -14,8 +13,8 @@ export interface ReconcilerServices {
   find(key: string): Run | undefined
   /** Is the answer to this claim still to come? */
   isOpenClaim(runId: string): boolean
-  /** Settles a run that has no memory here. */
-  giveBack(settlements: Settlement[]): Promise<void>
+  /** Gives back jobs that nobody here remembers. */
+  giveBack(strays: readonly RunningRow[]): Promise<void>
   strayAfterMs: number
 }
 
@@ -50,13 +49,14 @@ export class Reconciler {
   async #giveBackStrays(strays: readonly RunningRow[]): Promise<void> {
     const now = monotonicMs()
     const seen = new Map<string, number>()
-    const lost: Settlement[] = []
-    for (const { id, runId } of strays) {
-      if (this.#services.isOpenClaim(runId)) continue
-      const since = this.#strays.get(runKey(id, runId)) ?? now
-      seen.set(runKey(id, runId), since)
+    const lost: RunningRow[] = []
+    for (const stray of strays) {
+      if (this.#services.isOpenClaim(stray.runId)) continue
+      const key = runKey(stray.id, stray.runId)
+      const since = this.#strays.get(key) ?? now
+      seen.set(key, since)
       if (now - since < this.#services.strayAfterMs) continue
-      lost.push({ kind: 'requeue', id, runId, delayMs: null, refund: true, crash: 'keep', failure: null })
+      lost.push(stray)
     }
     this.#strays = seen
     if (lost.length > 0) await this.#services.giveBack(lost)

@@ -10,8 +10,8 @@ export class Run {
   readonly runId: string
   readonly lane: Lane
   readonly contract: JobContract
-  /** Its place on the board. */
-  readonly slot: number
+  /** Where it lies on the board. */
+  readonly place: number
   /** When the claim was answered, on the monotonic clock. */
   readonly claimedAtMs: number
   startedAtMs = 0
@@ -26,17 +26,21 @@ export class Run {
   #controller: AbortController | undefined
   #abortReason: unknown
 
-  constructor(fields: Pick<Run, 'job' | 'runId' | 'lane' | 'contract' | 'slot' | 'claimedAtMs'>) {
+  constructor(fields: Pick<Run, 'job' | 'runId' | 'lane' | 'contract' | 'place' | 'claimedAtMs'>) {
     this.job = fields.job
     this.runId = fields.runId
     this.lane = fields.lane
     this.contract = fields.contract
-    this.slot = fields.slot
+    this.place = fields.place
     this.claimedAtMs = fields.claimedAtMs
   }
 
   get key(): string {
     return runKey(this.job.id, this.runId)
+  }
+
+  get fence(): { id: string; runId: string } {
+    return { id: this.job.id, runId: this.runId }
   }
 
   get isSuspect(): boolean {

@@ -11,7 +11,7 @@ import {
   Unrecoverable,
   WorkerStopping,
 } from '../errors.ts'
-import type { DeadReason, Settlement } from '../store/settlements.ts'
+import { type DeadReason, giveBack, type Settlement } from '../store/settlements.ts'
 import type { Run } from './run.ts'
 
 /** How the handler ended. */
@@ -49,7 +49,7 @@ export async function verdict(input: VerdictInput): Promise<Settlement> {
     }
   }
   if (aborted instanceof CancelRequested) return finish(run, 'cancelled', null, 'cancelled on request')
-  if (aborted instanceof WorkerStopping || aborted instanceof LeaseLost) return giveBack(run)
+  if (aborted instanceof WorkerStopping || aborted instanceof LeaseLost) return giveBack(run.fence)
   return failed(input, ending.thrown)
 }
 
@@ -64,19 +64,6 @@ export async function settlementOfValue(run: Run, value: unknown, logs: string |
       return bury(run, 'discarded', new Unrecoverable((value as Outcome & { reason: string }).reason), logs)
     case undefined:
       return finish(run, 'completed', await encodeResult(run, value), null)
-  }
-}
-
-/** Back to the queue as if it had not been claimed. */
-export function giveBack(run: Run): Settlement {
-  return {
-    kind: 'requeue',
-    id: run.job.id,
-    runId: run.runId,
-    delayMs: null,
-    refund: true,
-    crash: 'keep',
-    failure: null,
   }
 }
 
@@ -96,7 +83,7 @@ export function bury(run: Run, reason: DeadReason, error: unknown, logs: string 
 function failed({ run, ageMs, logs, random }: VerdictInput, error: unknown): Settlement {
   const { retry } = run.contract
   const { attempt, maxAttempts } = run.job
-  if (error instanceof LeaseLost) return giveBack(run)
+  if (error instanceof LeaseLost) return giveBack(run.fence)
   if (error instanceof InvalidPayload) return bury(run, 'invalid_payload', error, logs)
   if (error instanceof Unrecoverable || error instanceof InvalidResult) return bury(run, 'unrecoverable', error, logs)
   const isPostponed = error instanceof RetryAfter

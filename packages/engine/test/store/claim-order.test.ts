@@ -134,13 +134,11 @@ test('a claim whose reply was lost is given back by its run id, with its attempt
   await using t = await setup()
   await t.millrace.enqueueMany(one, ['x', 'y'])
   const run = { runId: randomUUID(), workerId: randomUUID() }
-  const [kept] = await t.claim(run)
-  expect(await jobReleaseRun(t.db, null, { ...run, exceptIds: [kept?.id ?? ''] })).toHaveLength(1)
+  await t.claim(run)
   expect(await jobReleaseRun(t.db, null, { ...run, runId: randomUUID() })).toEqual([])
-  expect(await t.sql('select status, attempt from millrace.job order by status')).toEqual([
-    { status: 'pending', attempt: 0 },
-    { status: 'processing', attempt: 1 },
-  ])
+  expect(await jobReleaseRun(t.db, null, { ...run, workerId: randomUUID() })).toEqual([])
+  expect(await jobReleaseRun(t.db, null, run)).toHaveLength(2)
+  expect(await t.sql('select distinct status, attempt from millrace.job')).toEqual([{ status: 'pending', attempt: 0 }])
 })
 
 test('the next due time looks at every priority, and at suspects', async () => {

@@ -189,7 +189,7 @@ describe('a throw', () => {
     await using t = await setup()
     let runs = 0
     const { millrace } = await run(t, once, (_, ctx) => {
-      if (runs++ < 2) throw new RetryAfter('30ms')
+      if (runs++ === 0) throw new RetryAfter(0)
       return ctx.attempt
     })
     const { id } = await millrace.enqueue(once, { n: 1 })
@@ -197,8 +197,9 @@ describe('a throw', () => {
     expect((await archived(t))[0]).toMatchObject({ attempt: 1, result: 1 })
   })
 
-  test('RetryAfter is bounded by a day', () => {
+  test('RetryAfter is bounded by half a second and a day', () => {
     expect(new RetryAfter('365d').delayMs).toBe(86_400_000)
+    expect(new RetryAfter(0).delayMs).toBe(500)
   })
 
   test('past the give-up time is a dead letter, whatever attempts are left', async () => {

@@ -1,5 +1,5 @@
--- Give back all jobs of one claim, except those known to be running: the reply to the claim was lost.
--- Params:  $1 now timestamptz or null, $2 worker_id uuid, $3 run_id uuid, $4 except_ids bigint[]
+-- Give back all jobs of one claim: its reply was lost.
+-- Params:  $1 now timestamptz or null, $2 worker_id uuid, $3 run_id uuid
 -- Returns: the ids given back.
 -- Locks:   those job rows
 -- Index:   job_running_idx
@@ -8,5 +8,4 @@ set status = 'pending', attempt = attempt - 1, deadline_at = null, updated_at = 
 where worker_id = $2
   and status = 'processing'
   and run_id = $3
-  and id <> all($4::bigint[])
 returning id;

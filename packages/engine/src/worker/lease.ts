@@ -1,0 +1,162 @@
+// This process's lease: who we are to the database, and whether we may still believe it.
+//
+// The pulse thread renews it. Trust ends some time before the lease does, counted from before the renewal was sent.
+// Losing it is one-way: the old id is gone, and work goes on under a new one.
+import { randomUUID } from 'node:crypto'
+import { monotonicMs } from '../clock.ts'
+import { WorkerStopping } from '../errors.ts'
+import type { RunningRow } from '../store/jobs.ts'
+import type { NewWorker } from '../store/workers.ts'
+import type { Board } from './board.ts'
+import { Pulse } from './pulse.ts'
+import type { FromPulse, PlacedJob, PulseSettings } from './pulse-protocol.ts'
+
+const WATCH_MS = 200
+
+export interface LeaseEvents {
+  /** Ended by somebody else, or with the thread that renewed it. */
+  onLost(workerId: string, why: string): void
+  /** Not renewed in time: nobody knows who owns our runs. */
+  onDoubt(): void
+  /** Trusted (again). */
+  onTrusted(): void
+  onRunning(rows: RunningRow[], sentAtMs: number): void
+  onWork(queue: string): void
+  onListening(isTrusted: boolean): void
+  onBlocked(ms: number): void
+  onError(during: string, error: unknown): void
+  /** A few times a second. */
+  onWatch(): void
+}
+
+export class Lease {
+  readonly #pulse: Pulse
+  readonly #worker: Omit<NewWorker, 'id'>
+  readonly #events: LeaseEvents
+  #id = randomUUID()
+  #waiting: { resolve: () => void; reject: (error: unknown) => void } | undefined
+  #isRegistered = false
+  #isEnding = false
+  #wasTrusted = false
+  #trustedSinceMs = Number.POSITIVE_INFINITY
+  #watch: NodeJS.Timeout | undefined
+
+  constructor(
+    settings: Omit<PulseSettings, 'board'>,
+    worker: Omit<NewWorker, 'id'>,
+    places: number,
+    events: LeaseEvents,
+  ) {
+    this.#worker = worker
+    this.#events = events
+    this.#pulse = new Pulse(settings, places, (message) => this.#hear(message))
+  }
+
+  get id(): string {
+    return this.#id
+  }
+
+  get board(): Board {
+    return this.#pulse.board
+  }
+
+  /** Nobody may have taken our runs. */
+  isTrusted(): boolean {
+    return this.#isRegistered && this.#pulse.isTrusted()
+  }
+
+  /** For how long it has been trusted without a gap. */
+  heldMs(): number {
+    return this.isTrusted() ? monotonicMs() - this.#trustedSinceMs : 0
+  }
+
+  /** Takes out the lease. Rejects if the database refuses, the thread dies, or it is ended meanwhile. */
+  async take(): Promise<void> {
+    const registered = new Promise<void>((resolve, reject) => {
+      this.#waiting = { resolve, reject }
+    })
+    this.#register()
+    await registered
+    this.#watch = setInterval(() => this.#watchOver(), WATCH_MS)
+  }
+
+  announce(runId: string, jobs: PlacedJob[]): void {
+    this.#pulse.claimed(runId, jobs)
+  }
+
+  async end(reason: string): Promise<void> {
+    this.#isEnding = true
+    clearInterval(this.#watch)
+    this.#waiting?.reject(new WorkerStopping())
+    await this.#pulse.stop(reason)
+  }
+
+  #register(): void {
+    this.#pulse.register({ ...this.#worker, id: this.#id })
+  }
+
+  #hear(message: FromPulse | { kind: 'died'; error: unknown }): void {
+    switch (message.kind) {
+      case 'registered':
+        if (message.workerId === this.#id) this.#registered()
+        break
+      case 'running':
+        if (message.workerId === this.#id) this.#events.onRunning(message.rows, message.sentAtMs)
+        break
+      case 'lost':
+        if (message.workerId === this.#id) this.#lose('it was ended by a rescuer')
+        break
+      case 'work':
+        this.#events.onWork(message.queue)
+        break
+      case 'listening':
+        this.#events.onListening(message.isTrusted)
+        break
+      case 'blocked':
+        this.#events.onBlocked(message.ms)
+        break
+      case 'error':
+        this.#failed(message.during, new Error(message.message))
+        break
+      case 'died':
+        this.#failed('pulse thread', message.error)
+        this.#lose('the pulse thread died')
+        break
+    }
+  }
+
+  #registered(): void {
+    this.#isRegistered = true
+    this.#waiting?.resolve()
+    this.#waiting = undefined
+    this.#watchOver()
+  }
+
+  /** Before the first registration there is somebody to tell; afterwards it is tried again and again. */
+  #failed(during: string, error: unknown): void {
+    this.#events.onError(during, error)
+    this.#waiting?.reject(error)
+    this.#waiting = undefined
+  }
+
+  #lose(why: string): void {
+    const lost = this.#id
+    this.#id = randomUUID()
+    this.#isRegistered = false
+    this.#wasTrusted = false
+    this.#trustedSinceMs = Number.POSITIVE_INFINITY
+    this.#events.onLost(lost, why)
+    if (!this.#isEnding) this.#register()
+  }
+
+  #watchOver(): void {
+    const isTrusted = this.isTrusted()
+    if (isTrusted && !this.#wasTrusted) {
+      this.#trustedSinceMs = monotonicMs()
+      this.#events.onTrusted()
+    }
+    if (!isTrusted && this.#wasTrusted) this.#events.onDoubt()
+    this.#wasTrusted = isTrusted
+    this.#events.onWatch()
+  }
+}

@@ -1,0 +1,151 @@
+// The pulse's one connection: statements with deadlines, and LISTEN.
+import { randomUUID } from 'node:crypto'
+import pg from 'pg'
+import { monotonicMs } from '../clock.ts'
+import { type Session, sessionOn } from '../store/db.ts'
+import { channelOf, decodeMessage, notify } from '../store/notifications.ts'
+import type { PulseSettings } from './pulse-protocol.ts'
+
+const RECONNECT_MS = 2_000
+const CONNECT_DEADLINE_MS = 5_000
+const ECHO_MS = 2_000
+/** How often LISTEN is tried again that did not prove itself. */
+const LISTEN_RETRY_MS = 60_000
+
+export interface PulseConnectionEvents {
+  onWork(queue: string): void
+  onReconcile(workerId: string): void
+  onListening(isTrusted: boolean): void
+}
+
+export class PulseConnection {
+  readonly #settings: PulseSettings
+  readonly #events: PulseConnectionEvents
+  #client: pg.Client | undefined
+  #connecting: Promise<Session> | undefined
+  #lastFailureMs = Number.NEGATIVE_INFINITY
+  #statements = 0
+  #onEcho: (token: string) => void = () => {}
+  #isVerifying = false
+  #isTrusted = false
+  #verifiedMs = Number.NEGATIVE_INFINITY
+
+  constructor(settings: PulseSettings, events: PulseConnectionEvents) {
+    this.#settings = settings
+    this.#events = events
+  }
+
+  /** The session, if there is a connection. */
+  get current(): Session | undefined {
+    return this.#client === undefined ? undefined : sessionOn(this.#client, this.#settings.schema)
+  }
+
+  /** The session, on a new connection if need be. */
+  session(): Promise<Session> {
+    if (this.current !== undefined) return Promise.resolve(this.current)
+    this.#connecting ??= this.#connect().finally(() => {
+      this.#connecting = undefined
+    })
+    return this.#connecting
+  }
+
+  /** Every await has a deadline, because the beat must notice a dead connection in time. */
+  async within<Result>(work: Promise<Result>): Promise<Result> {
+    this.#statements++
+    const deadlineMs = Math.min(CONNECT_DEADLINE_MS, this.#settings.times.ttlMs / 3)
+    let timer: NodeJS.Timeout | undefined
+    const deadline = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => reject(new Error(`Postgres did not answer within ${deadlineMs} ms`)), deadlineMs)
+    })
+    work.catch(() => {})
+    try {
+      return await Promise.race([work, deadline])
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+
+  drop(client = this.#client): void {
+    if (client === undefined || client !== this.#client) return
+    this.#client = undefined
+    this.#verifiedMs = Number.NEGATIVE_INFINITY
+    this.#trust(false)
+    client.end().catch(() => {})
+  }
+
+  async close(): Promise<void> {
+    await this.#client?.end()
+  }
+
+  async #connect(): Promise<Session> {
+    const wait = this.#lastFailureMs + RECONNECT_MS - monotonicMs()
+    if (wait > 0) await new Promise((resolve) => setTimeout(resolve, wait))
+    const client = new pg.Client({
+      ...this.#settings.connection,
+      keepAlive: true,
+      connectionTimeoutMillis: CONNECT_DEADLINE_MS,
+    })
+    client.on('error', () => this.drop(client))
+    client.on('notification', (notification) => this.#hear(notification.payload ?? ''))
+    try {
+      await client.connect()
+    } catch (error) {
+      this.#lastFailureMs = monotonicMs()
+      throw error
+    }
+    this.#client = client
+    return sessionOn(client, this.#settings.schema)
+  }
+
+  /**
+   * LISTEN is trusted only when a message came back that another connection sent: a pooler accepts the LISTEN, even
+   * echoes what its own session says, and swallows the rest. Fails quietly: polling goes on.
+   */
+  verifyListen(): void {
+    const isDue = monotonicMs() - this.#verifiedMs > LISTEN_RETRY_MS
+    if (this.#client === undefined || this.#isTrusted || this.#isVerifying || !isDue) return
+    this.#isVerifying = true
+    this.#verifiedMs = monotonicMs()
+    this.#listenAndEcho(this.#client)
+      .then((isHeard) => this.#trust(isHeard))
+      .catch(() => {})
+      .finally(() => {
+        this.#isVerifying = false
+      })
+  }
+
+  async #listenAndEcho(client: pg.Client): Promise<boolean> {
+    const { connection, schema } = this.#settings
+    await this.within(client.query(`listen ${pg.escapeIdentifier(channelOf(schema))}`))
+    const sender = new pg.Client({ ...connection, connectionTimeoutMillis: CONNECT_DEADLINE_MS })
+    sender.on('error', () => {})
+    try {
+      await sender.connect()
+      const token = randomUUID()
+      const statements = this.#statements
+      const heard = new Promise<boolean>((resolve) => {
+        // While a statement of ours is under way a pooler lends us a server connection, and lets its messages through.
+        this.#onEcho = (echo) => echo === token && resolve(this.#statements === statements)
+        setTimeout(() => resolve(false), ECHO_MS)
+      })
+      await notify(sessionOn(sender, schema), schema, [{ kind: 'echo', token }])
+      return (await heard) && client === this.#client
+    } finally {
+      this.#onEcho = () => {}
+      sender.end().catch(() => {})
+    }
+  }
+
+  #hear(payload: string): void {
+    const message = decodeMessage(payload)
+    if (message?.kind === 'work') this.#events.onWork(message.queue)
+    if (message?.kind === 'reconcile') this.#events.onReconcile(message.workerId)
+    if (message?.kind === 'echo') this.#onEcho(message.token)
+  }
+
+  #trust(isTrusted: boolean): void {
+    if (this.#isTrusted === isTrusted) return
+    this.#isTrusted = isTrusted
+    this.#events.onListening(isTrusted)
+  }
+}
