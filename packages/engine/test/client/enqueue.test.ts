@@ -105,12 +105,25 @@ describe('enqueue', () => {
     expect(await t.sql('select from millrace.job')).toEqual([])
   })
 
+  test('refuses a value that JSON would change into one its schema does not take', async () => {
+    await using t = await setup()
+    const dated = defineJob({ type: 'dated', queue: queues.default, payload: z.object({ at: z.date() }) })
+    await expect(t.client([dated]).enqueue(dated, { at: new Date() })).rejects.toThrow(/at: .*expected date/i)
+  })
+
   test.each([
     [{ priority: -1 }, /priority is -1/],
     [{ priority: 0.5 }, /priority is 0.5/],
     [{ maxAttempts: 0 }, /maxAttempts is 0/],
     [{ delay: 'soon' as never }, /delay is "soon"/],
     [{ runAt: new Date('nonsense') }, /runAt is an invalid Date/],
+    [{ runAt: new Date(Date.UTC(20_000, 0)) }, /beyond the year 9999/],
+    [{ delay: 1e300 }, /ten years is the most/],
+    [{ parentJobId: '1,2' }, /parentJobId is "1,2"/],
+    [{ tenant: 5 as never }, /tenant is not usable \(number\)/],
+    [{ tenant: 'a\u0000b' }, /tenant is not usable/],
+    [{ correlationId: 'x'.repeat(10_000) }, /correlationId is not usable \(10000 characters\)/],
+    [{ dedupKey: 'x'.repeat(501) }, /dedupKey is not usable/],
     [{ runAt: new Date(), delay: '1s' as const }, /Both runAt and delay/],
   ])('refuses %j', async (options, message) => {
     await using t = await setup()
