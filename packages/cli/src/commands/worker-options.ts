@@ -1,0 +1,53 @@
+// Options that `dev` and `work` share, and how a command ends when it fails.
+
+import { EmbeddedError } from '@millrace/embedded'
+import { type Command, InvalidArgumentError, Option } from 'commander'
+import type { Duration } from 'millrace'
+import { MillraceError } from 'millrace'
+import { PortUnusable } from '../health-server.ts'
+import { WorkloadUnusable } from '../workload-module.ts'
+
+export interface WorkerOptions {
+  readonly concurrency: Record<string, number>
+  readonly grace: Duration
+}
+
+export function addWorkerOptions(command: Command): Command {
+  return command
+    .addOption(
+      new Option('--concurrency <queue=slots>', 'slots of a queue in this process; repeat it for more queues')
+        .argParser(parseConcurrency)
+        .default({}, "the queues' own"),
+    )
+    .addOption(
+      new Option('--grace <duration>', 'how long running jobs may go on').argParser(parseDuration).default('25s'),
+    )
+}
+
+function parseConcurrency(text: string, others: Record<string, number>): Record<string, number> {
+  const [, queue, slots] = /^([^=]+)=([1-9]\d{0,5})$/.exec(text) ?? []
+  if (queue === undefined) throw new InvalidArgumentError('Expected queue=slots with at least 1 slot, such as mail=20.')
+  return { ...others, [queue]: Number(slots) }
+}
+
+function parseDuration(text: string): Duration {
+  if (/^\d+(\.\d+)?(ms|s|m|h|d)$/.test(text)) return text as Duration
+  throw new InvalidArgumentError("Expected a number with ms, s, m, h or d, such as '25s'.")
+}
+
+export function parsePort(text: string): number {
+  const port = Number(text)
+  if (Number.isInteger(port) && port >= 0 && port <= 65_535 && text.trim() !== '') return port
+  throw new InvalidArgumentError('Expected a port from 0 to 65535; 0 takes any free one.')
+}
+
+/** Says what went wrong and ends the process with code 1. Errors that are not meant for people keep their stack. */
+export function fail(command: Command, error: unknown): never {
+  const isForPeople = [MillraceError, EmbeddedError, PortUnusable].some((known) => error instanceof known)
+  if (isForPeople) command.error(`error: ${(error as Error).message}`)
+  if (error instanceof WorkloadUnusable) {
+    const { stack } = (error.cause ?? {}) as Error
+    command.error(`error: ${error.message}${stack ? `\n\n${stack}` : ''}`)
+  }
+  command.error(`error: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`)
+}

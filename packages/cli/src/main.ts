@@ -1,0 +1,35 @@
+import { readFileSync } from 'node:fs'
+import { Command } from 'commander'
+import { devCommand } from './commands/dev.ts'
+import { migrateCommand } from './commands/migrate.ts'
+import { workCommand } from './commands/work.ts'
+
+const help = `
+Examples:
+  millrace dev dist/workload.js      a database, a worker and health endpoints on this machine
+  millrace migrate                   bring the database in DATABASE_URL to this version
+  millrace work dist/workload.js     a worker on that database
+
+Environment:
+  DATABASE_URL   the database; without it \`dev\` starts an embedded Postgres that keeps its data
+  LOG_LEVEL      debug, info (default), warn or error
+`
+
+export async function main(argv: readonly string[] = process.argv): Promise<void> {
+  await new Command('millrace')
+    .description('Background jobs for TypeScript on PostgreSQL.')
+    .version(version(), '-v, --version', 'print the version')
+    .helpCommand('help [command]', 'show the help of a command')
+    .configureHelp({ sortSubcommands: false })
+    .showSuggestionAfterError()
+    .showHelpAfterError('Run `millrace --help` to see what there is.')
+    .addCommand(devCommand())
+    .addCommand(workCommand())
+    .addCommand(migrateCommand())
+    .addHelpText('after', help)
+    .parseAsync(argv)
+}
+
+function version(): string {
+  return JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')).version
+}

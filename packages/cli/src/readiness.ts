@@ -1,0 +1,66 @@
+import { createMillrace, type Worker } from 'millrace'
+import type { Lifecycle } from './lifecycle.ts'
+
+const ANSWER_MS = 2_000
+
+/** Whether work can be done right now. Asks on a connection of its own, so that busy handlers do not make it wait. */
+export class Readiness {
+  readonly #lifecycle: Lifecycle
+  #worker: Worker | undefined
+  #ask: (() => Promise<unknown>) | undefined
+  #asking: Promise<string | undefined> | undefined
+
+  constructor(lifecycle: Lifecycle) {
+    this.#lifecycle = lifecycle
+  }
+
+  async watchDatabase(databaseUrl: string): Promise<void> {
+    const probe = await this.#lifecycle.start({
+      name: 'database probe',
+      begin: async () => createMillrace({ database: databaseUrl, jobs: [], maxConnections: 1, notify: false }),
+      end: (client) => client.close(),
+    })
+    // No job has this id: the cheapest question that needs the server, the schema and its rights.
+    this.#ask = () => probe.job('0')
+  }
+
+  watchWorker(worker: Worker | undefined): void {
+    this.#worker = worker
+  }
+
+  /** Why not, or undefined. Never rejects. */
+  obstacle(): Promise<string | undefined> {
+    this.#asking ??= this.#look().finally(() => {
+      this.#asking = undefined
+    })
+    return this.#asking
+  }
+
+  async #look(): Promise<string | undefined> {
+    const { phase } = this.#lifecycle
+    if (phase.kind === 'starting') return `starting: ${phase.part}`
+    if (phase.kind === 'stopping') return 'stopping'
+    if (this.#worker?.isReady === false) return "the worker's lease is in doubt: it was not renewed in time"
+    return this.#databaseObstacle()
+  }
+
+  async #databaseObstacle(): Promise<string | undefined> {
+    let timer: NodeJS.Timeout | undefined
+    const late = new Promise<never>((_, reject) => {
+      timer = setTimeout(
+        () => reject(new Error(`the database did not answer within ${ANSWER_MS / 1_000} s`)),
+        ANSWER_MS,
+      )
+    })
+    const answer = this.#ask?.()
+    answer?.catch(() => {})
+    try {
+      await Promise.race([answer, late])
+      return undefined
+    } catch (error) {
+      return error instanceof Error ? error.message : String(error)
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+}

@@ -1,0 +1,71 @@
+// What `dev` and `work` have in common once there is a database: client, workload, worker, and how they stop.
+import { createMillrace, type Duration, type Logger, type Millrace, type Worker } from 'millrace'
+import { logJobs } from './job-log.ts'
+import type { Lifecycle } from './lifecycle.ts'
+import type { Workload } from './workload.ts'
+
+export interface WorkerPlan {
+  readonly workload: Workload
+  readonly databaseUrl: string
+  readonly logger: Logger
+  /** Slots per queue, instead of the queues' own. */
+  readonly concurrency: Readonly<Record<string, number>>
+  readonly grace: Duration
+}
+
+const WORKLOAD_STOP_MS = 10_000
+
+/** Starts the workload's own parts, then the worker; undefined when the workload has no handlers. */
+export async function startWorker(lifecycle: Lifecycle, plan: WorkerPlan): Promise<Worker | undefined> {
+  const { workload, databaseUrl, logger } = plan
+  const millrace = await lifecycle.start({
+    name: 'client',
+    begin: async () => createMillrace({ database: databaseUrl, jobs: workload.jobs, logger }),
+    end: (client) => client.close(),
+  })
+  logJobs(millrace, logger)
+  // Before the worker, so that no handler runs without what it needs, and every handler has it until the end.
+  await lifecycle.start({
+    name: `workload ${workload.name}`,
+    begin: async () => workload.start?.({ millrace, logger, databaseUrl }),
+    end: async (started) => {
+      if (started !== undefined) await within(WORKLOAD_STOP_MS, started.stop())
+    },
+  })
+  if (workload.handlers.length === 0) return undefined
+  return lifecycle.start({
+    name: 'worker',
+    begin: () =>
+      millrace.work({ handlers: workload.handlers, concurrency: { ...plan.concurrency }, gracePeriod: plan.grace }),
+    end: (worker) => drain(millrace, worker, plan),
+  })
+}
+
+async function drain({ events }: Millrace, worker: Worker, { logger, grace }: WorkerPlan): Promise<void> {
+  let finished = 0
+  const off = events.on('job_completed', () => finished++)
+  const { running } = worker
+  if (running > 0) logger.info({ running, grace }, `waiting for ${counted(running, 'running job')}, at most ${grace}`)
+  await worker.stop()
+  off()
+  logger.info({ worker: worker.id, finished }, 'the worker has stopped: what it did not finish is back in its queue')
+}
+
+/** Slots per queue, as the worker will have them. */
+export function slotsOf({
+  workload,
+  concurrency,
+}: Pick<WorkerPlan, 'workload' | 'concurrency'>): Record<string, number> {
+  const queues = workload.handlers.map(({ contract }) => contract.queue)
+  return Object.fromEntries(queues.map(({ name, concurrency: own }) => [name, concurrency[name] ?? own]))
+}
+
+export const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`
+
+async function within(ms: number, work: Promise<void>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`stop() did not return within ${ms / 1_000} s`)), ms)
+  })
+  await Promise.race([work, late]).finally(() => clearTimeout(timer))
+}

@@ -1,0 +1,29 @@
+// What `millrace dev` and `millrace work` run. Only types: a workload needs no command line to be imported or tested.
+import type { Implementation, JobContract, Logger, Millrace } from 'millrace'
+
+export interface Workload {
+  /** For people: printed at the start and in the health answers. */
+  readonly name: string
+  /** Every contract that this program enqueues or runs. */
+  readonly jobs: readonly JobContract[]
+  readonly handlers: readonly Implementation[]
+  /** Makes the workload's own tables and the like. Runs before every start of `dev`, so it must be safe to repeat. */
+  setup?(context: SetupContext): Promise<void>
+  /** Starts what runs beside the worker: servers that handlers call, producers. Complete before the first job starts. */
+  start?(context: StartContext): Promise<Started>
+}
+
+export interface SetupContext {
+  readonly databaseUrl: string
+}
+
+export interface StartContext {
+  readonly millrace: Millrace
+  readonly logger: Logger
+  readonly databaseUrl: string
+}
+
+export interface Started {
+  /** Called when the worker has stopped: handlers may count on what was started until they have returned. */
+  stop(): Promise<void>
+}

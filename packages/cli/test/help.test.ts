@@ -1,0 +1,30 @@
+import { expect, test } from 'vitest'
+import { humanLine } from '#src/log'
+import { Program } from './support/program.ts'
+
+async function run(...args: string[]) {
+  await using program = new Program(args)
+  return await program.ended()
+}
+
+test('the help lists the commands and shows examples', async () => {
+  const { code, out } = await run('--help')
+  expect(code).toBe(0)
+  for (const command of ['dev', 'work', 'migrate']) expect(out).toMatch(new RegExp(`^ {2}${command} .*\\w`, 'm'))
+  expect(out).toMatch(/Examples:\n {2}millrace dev/)
+  expect((await run('dev', '--help')).out).toMatch(/GET \/readyz +200/)
+})
+
+test('the version is the package’s', async () => {
+  expect(await run('--version')).toMatchObject({ code: 0, out: expect.stringMatching(/^\d+\.\d+\.\d+\n$/) })
+})
+
+test('a mistyped command gets a suggestion', async () => {
+  expect(await run('wrok')).toMatchObject({ code: 1, err: expect.stringMatching(/Did you mean work\?/) })
+})
+
+test('a log line for people is short', () => {
+  const json =
+    '{"level":40,"time":"2026-01-01T00:00:00.000Z","pid":7,"type":"mail","error":"no route","msg":"job failed"}'
+  expect(humanLine(json, false)).toMatch(/^\d\d:00:00 WARN {2}job failed {2}type=mail error="no route"$/)
+})

@@ -1,0 +1,95 @@
+import { createMillrace, defineJob, defineQueues, type Millrace } from 'millrace'
+import { expect, test } from 'vitest'
+import { z } from 'zod'
+import { freshDatabase } from './support/database.ts'
+import { fixture, get, Program } from './support/program.ts'
+
+// The contract of fixtures/nap.js, as a program that only enqueues would have it.
+const queues = defineQueues({ beds: { concurrency: 3 } })
+const nap = defineJob({ type: 'nap', queue: queues.beds, payload: z.object({}) })
+
+async function setup(...options: string[]) {
+  const database = await freshDatabase()
+  const millrace: Millrace = createMillrace({ database: database.url, jobs: [nap] })
+  const work = new Program(['work', fixture('nap.js'), ...options], { DATABASE_URL: database.url })
+  return {
+    millrace,
+    work,
+    async [Symbol.asyncDispose]() {
+      await work[Symbol.asyncDispose]()
+      await millrace.close()
+      await database.drop()
+    },
+  }
+}
+
+test('after SIGTERM work waits for the running job, which completes, and ends with code 0', async () => {
+  await using t = await setup()
+  const { id } = await t.millrace.enqueue(nap, {})
+  await t.work.said(/asleep/)
+  t.work.signal('SIGTERM')
+  await t.work.said(/waiting for 1 running job, at most 25s/)
+  t.work.signal('SIGUSR2')
+  expect(await t.work.ended()).toMatchObject({ code: 0, err: expect.stringContaining('the workload has stopped') })
+  expect(await t.millrace.job(id)).toMatchObject({ status: 'completed', attempt: 1 })
+})
+
+test('a job that outlasts the grace period goes back to its queue and keeps its attempt', async () => {
+  await using t = await setup('--grace', '50ms')
+  const { id } = await t.millrace.enqueue(nap, {})
+  await t.work.said(/asleep/)
+  t.work.signal('SIGTERM')
+  expect(await t.work.ended()).toMatchObject({ code: 0 })
+  expect(await t.millrace.job(id)).toMatchObject({ status: 'pending', attempt: 0 })
+})
+
+test('a second signal ends work at once', async () => {
+  await using t = await setup()
+  const { id } = await t.millrace.enqueue(nap, {})
+  await t.work.said(/asleep/)
+  t.work.signal('SIGINT')
+  await t.work.said(/waiting for 1 running job/)
+  t.work.signal('SIGINT')
+  expect(await t.work.ended()).toMatchObject({ code: 130, err: expect.stringContaining('stopped at once') })
+  expect(await t.millrace.job(id)).toMatchObject({ status: 'processing' })
+})
+
+test('work takes its slots from --concurrency and serves health only with --port', async () => {
+  await using t = await setup('--concurrency', 'beds=7', '--port', '0', '--host', '127.0.0.1')
+  const [line] = await t.work.said(/\{.*"msg":"running"\}/)
+  const { queues: slots, health } = JSON.parse(line)
+  expect(slots).toEqual({ beds: 7 })
+  expect(await get(health)).toMatchObject({ status: 200 })
+})
+
+test('work refuses a queue that no handler runs in', async () => {
+  await using t = await setup('--concurrency', 'sofas=7')
+  expect(await t.work.ended()).toMatchObject({ code: 1, err: expect.stringContaining('names queue "sofas"') })
+})
+
+test('work does not migrate: it refuses a schema that lacks a migration', async () => {
+  await using database = await freshDatabase({ migrated: false })
+  await using work = new Program(['work', fixture('nap.js'), '--database-url', database.url])
+  const { code, err } = await work.ended()
+  expect(code).toBe(1)
+  expect(err).toMatch(
+    /^error: The schema "millrace" lacks 0001_foundation.* Run `millrace migrate`, then start again\.$/m,
+  )
+  expect(err).not.toContain('the workload has started')
+})
+
+test('work without a database says what to set', async () => {
+  await using work = new Program(['work', fixture('nap.js')])
+  expect(await work.ended()).toMatchObject({
+    code: 1,
+    err: expect.stringMatching(/^error: No database is given\. Set DATABASE_URL or pass --database-url/),
+  })
+})
+
+test('work says when the database cannot be reached', async () => {
+  await using work = new Program(['work', fixture('nap.js'), '--database-url', 'postgres://nobody@127.0.0.1:1/nowhere'])
+  expect(await work.ended()).toMatchObject({
+    code: 1,
+    err: expect.stringMatching(/^error: Postgres cannot be reached/),
+  })
+})

@@ -1,0 +1,4 @@
+import { orderDesk } from './order-desk.ts'
+
+export { orderDesk }
+export default orderDesk()

@@ -1,0 +1,78 @@
+// Customers: places orders at a steady pace, and asks for the day's report now and then.
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Logger, Millrace } from 'millrace'
+import pg from 'pg'
+import { confirmOrder, reportDay } from './contracts.ts'
+
+export interface Pace {
+  readonly ordersPerSecond: number
+  /** No more orders after this many; the process goes on. */
+  readonly maxOrders: number
+  readonly reportEveryOrders: number
+}
+
+export interface TrafficServices {
+  readonly millrace: Millrace
+  readonly databaseUrl: string
+  readonly logger: Logger
+}
+
+export class Traffic {
+  readonly #pace: Pace
+  readonly #services: TrafficServices
+  readonly #pool: pg.Pool
+  readonly #stopping = new AbortController()
+  readonly #done: Promise<void>
+  #placed = 0
+
+  constructor(pace: Pace, services: TrafficServices) {
+    this.#pace = pace
+    this.#services = services
+    this.#pool = new pg.Pool({ connectionString: services.databaseUrl, max: 1 })
+    // Without a listener a connection that breaks while idle would end the process.
+    this.#pool.on('error', () => {})
+    this.#done = this.#run()
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort()
+    await this.#done
+    await this.#pool.end()
+  }
+
+  async #run(): Promise<void> {
+    const { ordersPerSecond, maxOrders } = this.#pace
+    const { signal } = this.#stopping
+    while (!signal.aborted && this.#placed < maxOrders) {
+      await this.#placeOrder().catch((error: Error) =>
+        this.#services.logger.warn({ error: error.message }, 'the order could not be placed'),
+      )
+      await sleep(1_000 / ordersPerSecond, undefined, { signal }).catch(() => {})
+    }
+  }
+
+  /** The order and its job exist together, or neither does: no order is forgotten, no job finds its order missing. */
+  async #placeOrder(): Promise<void> {
+    const { millrace } = this.#services
+    const amountCents = 100 + Math.floor(Math.random() * 20_000)
+    const tx = await this.#pool.connect()
+    try {
+      await tx.query('begin')
+      const { rows } = await tx.query<{ id: string }>(
+        'insert into demo.orders (amount_cents) values ($1) returning id',
+        [amountCents],
+      )
+      const orderId = (rows[0] as { id: string }).id
+      await millrace.enqueue(confirmOrder, { orderId, amountCents }, { tx })
+      await tx.query('commit')
+      tx.release()
+    } catch (error) {
+      tx.release(true)
+      throw error
+    }
+    this.#placed++
+    if (this.#placed % this.#pace.reportEveryOrders === 0) {
+      await millrace.enqueue(reportDay, { day: new Date().toISOString().slice(0, 10) })
+    }
+  }
+}

@@ -1,0 +1,73 @@
+import { orderDesk } from '@millrace/demo'
+import { testDatabases } from '@millrace/embedded'
+import { createMillrace, type Logger } from 'millrace'
+import pg from 'pg'
+import { expect, inject, test } from 'vitest'
+
+const ORDERS = 24
+const silent: Logger = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
+
+async function setup() {
+  const databases = testDatabases(inject('serverUrl'))
+  const { url: databaseUrl } = await databases.fresh(inject('migratedTemplate'))
+  const desk = orderDesk({
+    ordersPerSecond: 100,
+    maxOrders: ORDERS,
+    reportEveryOrders: 12,
+    busyEvery: 5,
+    brokenEvery: 7,
+  })
+  const millrace = createMillrace({ database: databaseUrl, jobs: desk.jobs, logger: silent })
+  await desk.setup?.({ databaseUrl })
+  await desk.setup?.({ databaseUrl })
+  const started = await desk.start?.({ millrace, logger: silent, databaseUrl })
+  const client = new pg.Client(databaseUrl)
+  await client.connect()
+  return {
+    desk,
+    millrace,
+    client,
+    async [Symbol.asyncDispose]() {
+      await client.end()
+      await millrace.close()
+      await started?.stop()
+      await databases.close()
+    },
+  }
+}
+
+test('every order stands in the ledger once and gets one receipt, though the receiver has its bad moments', async () => {
+  await using t = await setup()
+  const seen = { retried: 0, postponed: 0 }
+  t.millrace.events.on('job_retry_scheduled', () => seen.retried++)
+  t.millrace.events.on('job_snoozed', () => seen.postponed++)
+  let receipts = 0
+  const allSent = t.millrace.events.next(
+    'job_completed',
+    ({ job }) => job.type === 'receipt.send' && ++receipts === ORDERS,
+  )
+  const report = t.millrace.events.next('job_completed', ({ job }) => job.type === 'report.daily')
+  await t.millrace.work({ handlers: t.desk.handlers })
+  await allSent
+
+  const { rows } = await t.client.query<{
+    placed: number
+    entered: number
+    distinct: number
+    owed: string
+    booked: string
+  }>(`
+    select (select count(*)::int from demo.orders) as placed, (select sum(amount_cents) from demo.orders) as owed,
+      count(*)::int as entered, count(distinct order_id)::int as distinct, sum(amount_cents) as booked
+    from demo.ledger`)
+  const [books] = rows as [(typeof rows)[0]]
+  expect(books).toMatchObject({ placed: ORDERS, entered: ORDERS, distinct: ORDERS, booked: books.owed })
+  const accepted = [...t.desk.receiver.accepted.values()]
+  expect(new Set(accepted.map(({ orderId }) => orderId)).size).toBe(ORDERS)
+  expect(accepted.every(({ times }) => times === 1)).toBe(true)
+  expect(seen.postponed).toBeGreaterThan(0)
+  expect(seen.retried).toBeGreaterThan(0)
+
+  const { job } = await report
+  expect(await t.millrace.job(job.id)).toMatchObject({ result: { orders: expect.any(Number) } })
+})
