@@ -40,9 +40,6 @@ export interface DatabaseOptions {
 
 const DEFAULT_DEADLINE_MS = 15_000
 const CONNECT_DEADLINE_MS = 10_000
-/** How long close() waits for statements under way. */
-const CLOSE_DEADLINE_MS = 3_000
-
 export class Database implements Session {
   readonly schema: string
   readonly #pool: pg.Pool
@@ -112,12 +109,12 @@ export class Database implements Session {
     }
   }
 
-  /** Waits a little for statements under way, then ends them with their connections. */
-  async close(): Promise<void> {
+  /** Waits a moment for statements under way, then ends them with their connections. */
+  async close(patienceMs = 3_000): Promise<void> {
     if (this.#isClosed) return
     this.#isClosed = true
     const ended = this.#pool.end()
-    await within(CLOSE_DEADLINE_MS, ended)
+    await within(patienceMs, ended)
     for (const client of this.#busy) this.#discard(client)
   }
 

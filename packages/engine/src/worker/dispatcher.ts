@@ -24,6 +24,14 @@ export interface DispatcherServices {
   onHungry(): void
 }
 
+const placedJob = ({ job, contract, place, stuckAtMs }: Run): PlacedJob => ({
+  id: job.id,
+  queue: job.queue,
+  retention: contract.retention,
+  place,
+  stuckAtMs,
+})
+
 /** The statement that claims does not answer in order. A suspect comes first: it was taken for a free slot. */
 function inOrder({ job: a }: Run, { job: b }: Run): number {
   if (a.crashes > 0 !== b.crashes > 0) return b.crashes - a.crashes
@@ -66,10 +74,7 @@ export class Dispatcher {
   accept(jobs: readonly ClaimedJob[], runId: string): void {
     const claimedAtMs = monotonicMs()
     const runs = jobs.map((job) => this.#place(job, runId, claimedAtMs))
-    this.#services.announce(
-      runId,
-      runs.map((run) => ({ id: run.job.id, queue: run.job.queue, place: run.place, stuckAtMs: run.stuckAtMs })),
-    )
+    this.#services.announce(runId, runs.map(placedJob))
     for (const run of runs.sort(inOrder)) {
       this.#services.board.put(run.place)
       run.lane.buffer.push(run)

@@ -1,5 +1,6 @@
 // What the main thread and the pulse thread say to each other.
 import type { ClientConfig } from 'pg'
+import type { Retention } from '../contract/job.ts'
 import type { RunningRow } from '../store/jobs.ts'
 import type { NewWorker } from '../store/workers.ts'
 
@@ -18,6 +19,7 @@ export interface PulseSettings {
 export interface PlacedJob {
   id: string
   queue: string
+  retention: Retention
   place: number
   stuckAtMs: number
 }

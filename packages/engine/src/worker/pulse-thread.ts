@@ -11,19 +11,14 @@ import { giveBack, settle } from '../store/settlements.ts'
 import { type NewWorker, workerBeat, workerEnd, workerRegister } from '../store/workers.ts'
 import { Board } from './board.ts'
 import { PulseConnection } from './pulse-connection.ts'
-import { type FromPulse, type PulseSettings, type ToPulse, trustMarginMs } from './pulse-protocol.ts'
+import { type FromPulse, type PlacedJob, type PulseSettings, type ToPulse, trustMarginMs } from './pulse-protocol.ts'
 
 const WATCH_MS = 100
 /** A loop that has not turned for this long is blocked: what it has not started is given back. */
 const BLOCKED_MS = 1_000
 const RETRY_MS = 2_000
 
-interface Placed {
-  id: string
-  runId: string
-  queue: string
-  stuckAtMs: number
-}
+type Placed = Omit<PlacedJob, 'place'> & { runId: string }
 
 class PulseThread {
   readonly #port: MessagePort
@@ -38,6 +33,7 @@ class PulseThread {
   #isBeating = false
   #beatAgain = false
   #isBlocked = false
+  #isKilling = false
   #isStopping = false
 
   constructor(port: MessagePort, settings: PulseSettings) {
@@ -165,7 +161,29 @@ class PulseThread {
     const blockedSince = this.#board.lastBeat()
     const started = [...this.#placed].filter(([place]) => this.#board.isStarted(place)).map(([, job]) => job)
     const isBeyond = ({ stuckAtMs }: Placed): boolean => blockedSince < stuckAtMs && stuckAtMs < now
-    if (started.length > 0 && started.every(isBeyond)) process.kill(process.pid, 'SIGKILL')
+    if (started.length === 0 || !started.every(isBeyond) || this.#isKilling) return
+    this.#isKilling = true
+    this.#bury(started).finally(() => process.kill(process.pid, 'SIGKILL'))
+  }
+
+  /** Recorded before the process dies: a rescuer could not tell a stuck run from the victim of a crash. */
+  async #bury(jobs: readonly Placed[]): Promise<void> {
+    const message = 'The run blocked the event loop beyond twice its timeout, so its process was ended.'
+    const failure = { class: 'StuckRun', message, stack: null, fingerprint: null, logs: null }
+    const settlements = jobs.map(({ id, runId, retention }) => ({
+      kind: 'bury' as const,
+      id,
+      runId,
+      reason: 'stuck' as const,
+      failure,
+      retention,
+      drop: false,
+    }))
+    try {
+      await this.#connection.within(settle(await this.#connection.session(), null, settlements))
+    } catch {
+      // It then runs again, and is buried at the next deadline or the third crash.
+    }
   }
 
   async #stop(reason: string): Promise<void> {

@@ -53,6 +53,7 @@ export interface WorkerServices {
 const LAST_CALL_MS = 500
 /** How long each other step of a shutdown may take: with the database gone, the lease must end it. */
 const STEP_MS = 2_000
+const CLOSE_MS = 250
 const MAX_UNSETTLED = 2_000
 
 export class Worker {
@@ -136,7 +137,8 @@ export class Worker {
     await within(STEP_MS, this.#acker.drain())
     await within(STEP_MS, Promise.all([loops, this.#services.waker.flush()]))
     await this.#lease.end('shut down')
-    await Promise.all([this.#services.db.close(), this.#services.handlerDb.close()])
+    // Whatever still runs has lost its job: its transaction must not go on, let alone hold us up.
+    await Promise.all([this.#services.db.close(CLOSE_MS), this.#services.handlerDb.close(0)])
     this.#services.events.emit('worker_stopped', { workerId: this.id })
   }
 
