@@ -32,9 +32,8 @@ const placedJob = ({ job, contract, place, stuckAtMs }: Run): PlacedJob => ({
   stuckAtMs,
 })
 
-/** The statement that claims does not answer in order. A suspect comes first: it was taken for a free slot. */
+/** The statement that claims does not answer in order. */
 function inOrder({ job: a }: Run, { job: b }: Run): number {
-  if (a.crashes > 0 !== b.crashes > 0) return b.crashes - a.crashes
   if (a.priority !== b.priority) return a.priority - b.priority
   if (a.runAt !== b.runAt) return a.runAt < b.runAt ? -1 : 1
   return a.id.length - b.id.length || (a.id < b.id ? -1 : 1)
@@ -77,7 +76,8 @@ export class Dispatcher {
     this.#services.announce(runId, runs.map(placedJob))
     for (const run of runs.sort(inOrder)) {
       this.#services.board.put(run.place)
-      run.lane.buffer.push(run)
+      if (run.isSuspect) run.lane.buffer.unshift(run)
+      else run.lane.buffer.push(run)
     }
     for (const lane of new Set(runs.map((run) => run.lane))) this.#startNext(lane)
   }

@@ -134,7 +134,7 @@ export class Fetcher {
   async #askFor(wanted: readonly { lane: Lane; limit: number }[]): Promise<ClaimedJob[]> {
     const { db, clock, types } = this.#services
     const claim = { runId: randomUUID(), workerId: this.#services.workerId() }
-    const withFreeSlot = wanted.filter(({ lane }) => lane.freeSlots > 0).map(({ lane }) => lane.queue)
+    const queues = wanted.map(({ lane }) => lane.queue)
     this.#rotation = (this.#rotation + 1) % Math.max(1, types.length)
     this.#open.add(claim.runId)
     try {
@@ -142,7 +142,8 @@ export class Fetcher {
         ...claim,
         queues: wanted.map(({ lane, limit }) => ({ queue: lane.queue, limit })),
         types: this.#byType ? [...types.slice(this.#rotation), ...types.slice(0, this.#rotation)] : types,
-        suspectQueues: this.#services.mayTakeSuspect() ? withFreeSlot : [],
+        // Also while there is a backlog to prefetch: otherwise a suspect would wait for its end.
+        suspectQueues: this.#services.mayTakeSuspect() ? queues : [],
         byType: this.#byType,
       })
       if (jobs.length > 0) this.#services.onClaimed(jobs, claim)

@@ -24,7 +24,9 @@ export class PulseConnection {
   #client: pg.Client | undefined
   #connecting: Promise<Session> | undefined
   #lastFailureMs = Number.NEGATIVE_INFINITY
-  #statements = 0
+  /** Statements sent, and those still without an answer. */
+  #sent = 0
+  #unanswered = 0
   #onEcho: (token: string) => void = () => {}
   #isVerifying = false
   #isTrusted = false
@@ -51,13 +53,18 @@ export class PulseConnection {
 
   /** Every await has a deadline, because the beat must notice a dead connection in time. */
   async within<Result>(work: Promise<Result>): Promise<Result> {
-    this.#statements++
+    this.#sent++
+    this.#unanswered++
     const deadlineMs = Math.min(CONNECT_DEADLINE_MS, this.#settings.times.ttlMs / 3)
     let timer: NodeJS.Timeout | undefined
     const deadline = new Promise<never>((_, reject) => {
       timer = setTimeout(() => reject(new Error(`Postgres did not answer within ${deadlineMs} ms`)), deadlineMs)
     })
-    work.catch(() => {})
+    work
+      .catch(() => {})
+      .finally(() => {
+        this.#unanswered--
+      })
     try {
       return await Promise.race([work, deadline])
     } finally {
@@ -122,10 +129,11 @@ export class PulseConnection {
     try {
       await sender.connect()
       const token = randomUUID()
-      const statements = this.#statements
+      const sent = this.#sent
       const heard = new Promise<boolean>((resolve) => {
         // While a statement of ours is under way a pooler lends us a server connection, and lets its messages through.
-        this.#onEcho = (echo) => echo === token && resolve(this.#statements === statements)
+        const isIdle = () => this.#unanswered === 0 && this.#sent === sent
+        this.#onEcho = (echo) => echo === token && resolve(isIdle())
         setTimeout(() => resolve(false), ECHO_MS)
       })
       await notify(sessionOn(sender, schema), schema, [{ kind: 'echo', token }])

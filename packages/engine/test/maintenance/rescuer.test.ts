@@ -108,6 +108,16 @@ describe('the rescuer', () => {
     ])
   })
 
+  test('leaves a run beyond its deadline alone whose worker has been silent since: it may be dead, and then runs again', async () => {
+    await using t = await setup()
+    await t.runningJob(60, { deadline: '-1 second' })
+    await t.sql(`update millrace.worker set heartbeat_at = now() - interval '2 seconds'`)
+    expect(await t.rescuer.tick()).toMatchObject({ rescued: 0 })
+    await t.sql('update millrace.worker set expires_at = now()')
+    expect(await t.rescuer.tick()).toMatchObject({ rescued: 1 })
+    expect(await t.sql('select status, crashes from millrace.job')).toEqual([{ status: 'pending', crashes: 1 }])
+  })
+
   test('passes over a row that somebody is settling right now', async () => {
     await using t = await setup()
     const id = await t.runningJob(-1)

@@ -1,12 +1,16 @@
--- Running jobs beyond the deadline at which a run is called stuck. To be settled in the same transaction.
+-- Runs beyond the deadline at which they are called stuck, on workers that have shown life since. To be settled in the
+-- same transaction. A worker that fell silent before the deadline may be dead: then its jobs run again, as orphans.
 -- Params:  $1 now timestamptz or null, $2 limit int
 -- Returns: id, run_id, type
 -- Locks:   those job rows, in id order, skipping what somebody is settling right now.
--- Index:   job_running_idx
-select id, run_id, type
+-- Index:   job_running_idx, worker_pkey
+select job.id, job.run_id, job.type
 from millrace.job
-where status = 'processing'
-  and deadline_at < coalesce($1, now())
-order by id
+join millrace.worker on worker.id = job.worker_id
+where job.status = 'processing'
+  and job.deadline_at < coalesce($1, now())
+  and worker.ended_at is null
+  and worker.heartbeat_at > job.deadline_at
+order by job.id
 limit $2
-for no key update skip locked;
+for no key update of job skip locked;
