@@ -2,7 +2,7 @@
 import { defineJob, defineQueues, exponential, fixed } from 'millrace'
 import { z } from 'zod'
 
-export const queues = defineQueues({
+const queues = defineQueues({
   checkout: { priority: 1, concurrency: 10, timeout: '30s' },
   notifications: { priority: 5, concurrency: 5, timeout: '10s' },
 })

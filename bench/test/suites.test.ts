@@ -1,0 +1,72 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { text } from 'node:stream/consumers'
+import { fileURLToPath } from 'node:url'
+import { expect, inject, test } from 'vitest'
+
+const program = fileURLToPath(new URL('../dist/main.js', import.meta.url))
+
+async function bench(...args: string[]) {
+  const env = { ...process.env, DATABASE_URL: inject('serverUrl') }
+  const child = spawn(process.execPath, [program, ...args], { env })
+  const [out, err, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')])
+  return { out, err, code }
+}
+
+const spread = {
+  name: expect.any(String),
+  median: expect.any(Number),
+  min: expect.any(Number),
+  max: expect.any(Number),
+  values: [expect.any(Number), expect.any(Number)],
+}
+
+test.each([
+  ['drain', ['millrace, defaults, 50 slots', 'raw loop, 500 + 500', 'our statements, 500 + 500']],
+  [
+    'enqueue',
+    [
+      'raw insert, 1,000 rows',
+      'raw insert, one row',
+      'enqueueMany, 1,000 jobs',
+      'enqueue, 1 in flight',
+      'enqueue, 16 in flight',
+      'enqueue, 256 in flight',
+    ],
+  ],
+])('%s measures every contestant in every round and prints one JSON document', async (suite, names) => {
+  const { code, out, err } = await bench(suite, '--json', '--rounds', '2', '--jobs', '600')
+  expect({ code, err: code === 0 ? '' : err }).toEqual({ code: 0, err: '' })
+  const report = JSON.parse(out)
+  expect(report).toMatchObject({
+    suite,
+    startedAt: expect.stringMatching(/^\d{4}-/),
+    options: { rounds: 2, jobs: 600 },
+    environment: { node: process.versions.node, settings: { fsync: expect.any(String) } },
+  })
+  expect(report.measurements.map(({ name }: { name: string }) => name)).toEqual(names)
+  for (const measurement of report.measurements) {
+    expect(measurement).toEqual({ ...spread, unit: 'jobs/s' })
+    expect(measurement.min).toBeGreaterThan(0)
+  }
+  for (const ratio of report.ratios) expect(ratio).toMatchObject(spread)
+  expect(err).toMatch(/warm-up .*\n(.*\n)*round 2\/2/)
+})
+
+test('without --json there is a table', async () => {
+  const { out } = await bench('drain', '--rounds', '1', '--jobs', '200')
+  expect(out).toMatch(/^drain: 1 rounds of 200 jobs\nNode .*PostgreSQL.*\nfsync o/)
+  expect(out).toMatch(/^millrace \/ raw loop +\d.* % .*target 80 %/m)
+})
+
+test('an unknown suite or a wrong number shows the usage', async () => {
+  expect(await bench('drian')).toMatchObject({
+    code: 1,
+    out: '',
+    err: expect.stringMatching(/There is no suite "drian"\./),
+  })
+  expect(await bench('drain', '--rounds', 'many')).toMatchObject({
+    code: 1,
+    err: expect.stringMatching(/usage: npm run/),
+  })
+})

@@ -1,0 +1,101 @@
+// The engine broken on purpose: each mutation rewrites the text of a few statements before they are first used.
+//
+// A scenario that stays green under its mutation proves nothing. A mutation whose pattern no longer matches throws, so
+// that a changed statement cannot quietly turn it into the healthy engine.
+import type { StatementName } from 'millrace/internal/store/db'
+import { statementTexts } from 'millrace/internal/store/sql.generated'
+
+type Texts = Record<StatementName, string>
+
+interface Edit {
+  statement: StatementName
+  change(text: string): string
+}
+
+// The replacement is a function because `$1` is a parameter here, not a capture.
+const edit = (statement: StatementName, from: string | RegExp, to: string): Edit => ({
+  statement,
+  change: (text) => text.replace(from, () => to),
+})
+
+const runId = /\s+and job\.run_id = mine\.run_id/
+const status = /\s+and job\.status(?: \|\| '')? = 'processing'/
+const settlements = ['jobFinish', 'jobRequeue', 'jobBury'] as const
+
+/** What everybody writes first. The planner is free to run the limited sub-select again for every row of the table. */
+const subselect = `where id in (
+  select id from millrace.job
+  where queue = any($2) and status = 'pending' and type = any($4) and run_at <= coalesce($1, now()) and $8::text[] is not null
+  limit (select sum(slots) from unnest($3::int[]) as slots)
+  for no key update skip locked
+)`
+
+function withSubselect(claim: string): string {
+  const update = claim.slice(claim.indexOf('update millrace.job'))
+  return update.replace(/where id = any\(.*\n/, () => `${subselect}\n`)
+}
+
+const table = {
+  /** Whoever settles, settles: neither run_id nor status is looked at. */
+  'unfenced-settle': settlements.flatMap((each) => [edit(each, runId, ''), edit(each, status, '')]),
+  /** Only the fence is missing: any run may settle a job that is processing. */
+  'settle-ignores-run-id': settlements.map((each) => edit(each, runId, '')),
+  /** The rows to claim are neither locked nor looked at again. */
+  'claim-without-guard': [
+    edit('jobClaim', /for no key update skip locked/g, ''),
+    edit('jobClaim', /\s+and status = 'pending'\nreturning/, '\nreturning'),
+    edit('jobClaimTypes', /for no key update skip locked/g, ''),
+    edit('jobClaimTypes', /\s+and status = 'pending'\nreturning/, '\nreturning'),
+  ],
+  /** Nothing keeps the limit of a claim under every plan. */
+  'claim-with-subselect': [
+    { statement: 'jobClaim', change: withSubselect },
+    { statement: 'jobClaimTypes', change: withSubselect },
+  ],
+  /** Nobody looks for the runs of dead workers. */
+  'no-rescue': [edit('jobOrphans', "where job.status = 'processing'", 'where false')],
+  /** Rescuers take the lease of whoever has not renewed it within the last moment. */
+  'rescue-ignores-leases': [edit('workerExpire', /expires_at < coalesce\(\$1, now\(\)\)/g, 'heartbeat_at < now()')],
+  /** A crash leaves no mark on the job. */
+  'crashes-uncounted': [edit('jobRequeue', 'else crashes + 1 end', 'else crashes end')],
+  /** Giving back costs an attempt. */
+  'no-refund': [edit('jobRequeue', 'attempt = attempt - mine.refund::int', 'attempt = attempt')],
+  /** Nobody gives back what a lost claim took. */
+  'no-release': [edit('jobReleaseRun', 'where worker_id = $2', 'where false and worker_id = $2')],
+  /** A settlement whose reply was lost finds no trace of itself. */
+  'blind-read-back': [
+    edit('jobRunState', 'job.run_id = mine.run_id', 'false'),
+    edit('jobRunState', 'archive.run_id = mine.run_id', 'false'),
+  ],
+  /** The dedup key is not stored. */
+  'keys-forgotten': [
+    edit('jobInsert', /(?<=delay_ms \* interval '1 millisecond'\), max_attempts,\n\s+)dedup_key,/, 'null::text,'),
+  ],
+  /** A key that is taken is an error instead of an answer. */
+  'conflict-is-an-error': [edit('jobInsert', /\s+on conflict [^\n]*do nothing/, '')],
+  /** Nothing ever becomes a dead letter. */
+  'no-burial': [edit('jobBury', 'where job.id', 'where false and job.id')],
+} as const satisfies Record<string, readonly Edit[]>
+
+export type MutationName = keyof typeof table
+
+/** The statements as this mutation leaves them; the healthy ones without a name. */
+export function textsUnder(name: MutationName | undefined): Texts {
+  const texts: Texts = { ...statementTexts }
+  if (name === undefined) return texts
+  for (const { statement, change } of table[name] as readonly Edit[]) {
+    const mutated = change(texts[statement])
+    if (mutated === texts[statement]) throw new Error(`Mutation ${name} finds nothing to change in ${statement}.`)
+    texts[statement] = mutated
+  }
+  return texts
+}
+
+/** Breaks the engine of this thread. */
+export function applyMutation(name: string | undefined): void {
+  if (name === undefined || name === '') return
+  if (!(name in table)) throw new Error(`There is no mutation "${name}".`)
+  Object.assign(statementTexts, textsUnder(name as MutationName))
+}
+
+export const mutationNames = Object.keys(table) as MutationName[]

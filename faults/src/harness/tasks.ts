@@ -1,0 +1,55 @@
+// The jobs that every scenario is made of: what a task does is written in its payload.
+import { defineJob, defineQueues, fixed, type JobContract } from 'millrace'
+
+export type Deed =
+  /** An effect in a table, by a statement of its own. */
+  | 'plain'
+  /** The same effect inside ctx.transaction. */
+  | 'transaction'
+  /** As these two, after its worker's gate was opened; it ignores its abort signal, as a zombie does. */
+  | 'hold'
+  | 'hold-transaction'
+  /** Works for `ms`, and stops when it is told to. */
+  | 'heed'
+  /** Works for `ms`, whatever it is told. */
+  | 'ignore'
+  /** As 'ignore', with an open transaction. */
+  | 'ignore-transaction'
+  /** Blocks the event loop for `ms`. */
+  | 'block'
+  /** Ends its process. */
+  | 'abort'
+  | 'exhaust'
+  | 'kill'
+
+export interface Task {
+  n: string
+  does: Deed
+  /** How long it works. Default 0. */
+  ms?: number
+  /** At most one live task per key. */
+  key?: string
+}
+
+const queues = defineQueues({ work: { concurrency: 10, pollInterval: '250ms' } })
+
+const payload = {
+  '~standard': {
+    version: 1 as const,
+    vendor: 'millrace-faults',
+    validate: (value: unknown) => ({ value: value as Task }),
+    types: undefined as unknown as { input: Task; output: Task },
+  },
+}
+
+const dedupe = { key: ({ key }: Task) => key }
+const retry = { attempts: 50, backoff: fixed('100ms') }
+
+export const task = defineJob({ type: 'task', queue: queues.work, payload, dedupe, retry, timeout: '60s' })
+/** Stuck after twice this. */
+export const BRIEF_TIMEOUT_MS = 600
+const brief = defineJob({ type: 'brief', queue: queues.work, payload, dedupe, retry, timeout: BRIEF_TIMEOUT_MS })
+
+export type TaskType = 'task' | 'brief'
+export const contracts: Record<TaskType, typeof task> = { task, brief: brief as unknown as typeof task }
+export const allContracts: readonly JobContract[] = [task, brief]

@@ -1,0 +1,38 @@
+import type { Scenario } from '../scenario.ts'
+import f01 from './f01-kill-storm.ts'
+import f01b from './f01b-rescued-under-backlog.ts'
+import f01c from './f01c-deadline-before-lease.ts'
+import f02 from './f02-freeze.ts'
+import f03 from './f03-blocked-loop.ts'
+import f03b from './f03b-stuck-loop.ts'
+import f05 from './f05-settle-reply-cut.ts'
+import f05b from './f05b-claim-reply-cut.ts'
+import f06 from './f06-enqueue-reply-cut.ts'
+import f07 from './f07-database-outage.ts'
+import f12 from './f12-forced-bad-plan.ts'
+import f13 from './f13-claim-race.ts'
+import f14 from './f14-interleavings.ts'
+import f18 from './f18-poison-pill.ts'
+import f20 from './f20-rolling-restart.ts'
+import f20b from './f20b-handed-over.ts'
+import f21 from './f21-dedupe-race.ts'
+
+export const scenarios: readonly Scenario[] = [
+  f01,
+  f01b,
+  f01c,
+  f02,
+  f03,
+  f03b,
+  f05,
+  f05b,
+  f06,
+  f07,
+  f12,
+  f13,
+  f14,
+  f18,
+  f20,
+  f20b,
+  f21,
+]

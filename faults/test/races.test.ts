@@ -1,0 +1,3 @@
+import { testScenarios } from './scenario-suite.ts'
+
+testScenarios('f12', 'f13', 'f14', 'f21')

@@ -1,0 +1,37 @@
+import { afterAll, describe, expect, inject, test } from 'vitest'
+import type { MutationName } from '#src/harness/mutations'
+import { faultServerAt } from '#src/harness/server'
+import type { Report, Scenario } from '#src/scenario'
+import { scenarios } from '#src/scenarios/index'
+
+const DEADLINE_MS = 150_000
+
+/** Every scenario whose name begins so: green as it is, and red where it must be under each of its mutations. */
+export function testScenarios(...names: string[]): void {
+  const server = faultServerAt(inject('serverUrl'), inject('migratedTemplate'))
+  afterAll(() => server[Symbol.asyncDispose]())
+  const run = (scenario: Scenario, mutation?: MutationName): Promise<Report> =>
+    scenario.run({ server, scale: 'short', mutation, seed: 1, note: () => {} })
+
+  for (const name of names) {
+    const scenario = scenarios.find((each) => each.name.startsWith(`${name}-`)) as Scenario
+    describe(`${scenario.name}: ${scenario.title}`, () => {
+      test('every criterion is met', { timeout: DEADLINE_MS }, async () => {
+        const report = await run(scenario)
+        expect(unmet(report)).toEqual([])
+        expect(report.isAsExpected).toBe(true)
+      })
+      for (const [mutation, criterion] of Object.entries(scenario.mutations)) {
+        test(`goes red under ${mutation}: ${criterion}`, { timeout: DEADLINE_MS }, async () => {
+          const report = await run(scenario, mutation as MutationName)
+          expect(unmet(report).map((each) => each.name)).toContain(criterion)
+          expect(report.isAsExpected).toBe(true)
+        })
+      }
+    })
+  }
+}
+
+function unmet(report: Report): { name: string; detail: string }[] {
+  return report.criteria.filter(({ isMet }) => !isMet).map(({ name, detail }) => ({ name, detail }))
+}
