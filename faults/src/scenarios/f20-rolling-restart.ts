@@ -34,8 +34,9 @@ export default defineScenario({
     for (let round = 0; round < rounds[options.scale]; round++) {
       for (let i = 0; i < WORKERS; i++) {
         const prefix = `long-${round}-${i}`
+        // More than the other workers have slots for, so that this one gets some.
         await producer.each(
-          tasksOf(prefix, long.length * 3, (n) => ({ does: long[n % long.length] as Deed, ms: LONG_MS })),
+          tasksOf(prefix, long.length * 5, (n) => ({ does: long[n % long.length] as Deed, ms: LONG_MS })),
         )
         const worker = workers[i] as Child
         await world.history.until(
