@@ -2,7 +2,10 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
-import { expect, inject, test } from 'vitest'
+import { expect, inject, test, vi } from 'vitest'
+
+// Not slow, but it competes with every other test for the machine.
+vi.setConfig({ testTimeout: 120_000 })
 
 const program = fileURLToPath(new URL('../dist/main.js', import.meta.url))
 

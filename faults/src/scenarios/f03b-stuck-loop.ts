@@ -59,7 +59,7 @@ async function besideAnother(options: ScenarioOptions, findings: Findings): Prom
     'killed after ms': livedMs,
     'slowest neighbour ms': Math.max(...neighbours.map(({ at }) => at - start.at)),
   })
-  await checkHistory(world, findings, { mayDie: 1 })
+  await checkHistory(world, findings, (n) => n === 'stuck')
 }
 
 /** The only worker there is, started again by its process manager: it must not be blocked by the same job once more. */

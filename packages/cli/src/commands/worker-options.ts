@@ -2,8 +2,7 @@
 
 import { EmbeddedError } from '@millrace/embedded'
 import { type Command, InvalidArgumentError, Option } from 'commander'
-import type { Duration } from 'millrace'
-import { MillraceError } from 'millrace'
+import { type Duration, MillraceError } from 'millrace'
 import { PortUnusable } from '../health-server.ts'
 import { WorkloadUnusable } from '../workload-module.ts'
 
