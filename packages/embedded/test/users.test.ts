@@ -5,6 +5,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
 import { startEmbedded } from '@millrace/embedded'
 import { describe, expect, it } from 'vitest'
+import { canTraverse } from '#src/directory-safety'
 import { locateCarrier } from '#src/install'
 import { chooseServerUser, lookUpUser, type ServerUser } from '#src/server-user'
 import { OtherProcess } from './other-process.ts'
@@ -15,6 +16,11 @@ import { sql } from './sql.ts'
 const isRoot = process.geteuid?.() === 0
 const nobody = (await lookUpUser('nobody')) as ServerUser
 const { uid, gid } = nobody
+const checkout = fileURLToPath(new URL('../../..', import.meta.url))
+const isReadable = await canTraverse(checkout, nobody)
+if (isRoot && !isReadable) {
+  process.stderr.write(`\nSKIPPED: "nobody" cannot read ${checkout}, so nothing is tested as an ordinary user\n`)
+}
 
 describe.runIf(isRoot)('as root, the server', () => {
   it('runs as the user that MILLRACE_POSTGRES_USER names, and later as the owner of its data', async () => {
@@ -82,7 +88,7 @@ async function hardLinkedCopy(from: string, to: string): Promise<void> {
   await promisify(execFile)('cp', ['-al', from, to]).catch(copy)
 }
 
-describe.runIf(isRoot)('as an ordinary user', () => {
+describe.runIf(isRoot && isReadable)('as an ordinary user', () => {
   it('works without a usable home directory, and keeps the data', async () => {
     await using scratch = await scratchDirectory()
     const tmp = join(scratch.path, 'tmp')
