@@ -19,7 +19,7 @@ const edit = (statement: StatementName, from: string | RegExp, to: string): Edit
 })
 
 const runId = /\s+and job\.run_id = mine\.run_id/
-const status = /\s+and job\.status(?: \|\| '')? = 'processing'/
+const status = /\s+and case job\.status when 'processing' then true else false end/
 const settlements = ['jobFinish', 'jobRequeue', 'jobBury'] as const
 
 /** What everybody writes first. The planner is free to run the limited sub-select again for every row of the table. */

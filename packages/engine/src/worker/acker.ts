@@ -39,6 +39,8 @@ export interface AckerServices {
   isTrusted(): boolean
   ensurePartitions(): Promise<void>
   onSettled(entry: Entry, result: SettleResult): void
+  /** There is room for more results. */
+  onFlushed(): void
   onError(during: string, error: unknown): void
 }
 
@@ -87,6 +89,7 @@ export class Acker {
     )
     await Promise.all(kinds.filter((entries) => entries.length > 0).map((entries) => this.#write(entries, 0)))
     this.#inFlight--
+    this.#services.onFlushed()
     this.#schedule()
   }
 

@@ -197,6 +197,7 @@ export class Worker {
       isTrusted: () => this.#lease.isTrusted(),
       ensurePartitions: async () => void (await ensurePartitions(db, clock.databaseNow())),
       onSettled: (entry, result) => this.#settled(entry, result),
+      onFlushed: () => this.#fetcher.nudge(),
       onError: (during, error) => this.#failed(during, error),
     })
   }

@@ -4,7 +4,8 @@
 --          $11 drops bool[]: the contract says such a job may be dropped, so no dead letter
 -- Returns: the ids whose fence held.
 -- Locks:   those job rows, in the order given: pass them sorted by id.
--- Index:   job_pkey. The concatenation keeps the planner off job_running_idx, where it would read every running job.
+-- Index:   job_pkey. The case keeps the planner off job_running_idx, where it would read every running job,
+--          and from expecting next to no rows, which made it join by nested loops.
 with buried as (
   delete from millrace.job
   using unnest($2::bigint[], $3::uuid[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::jsonb[],
@@ -13,7 +14,7 @@ with buried as (
   where job.id = any($2::bigint[])
     and job.id = mine.id
     and job.run_id = mine.run_id
-    and job.status || '' = 'processing'
+    and case job.status when 'processing' then true else false end
   returning job.*, mine.reason, mine.error_class, mine.error_message, mine.error_stack, mine.fingerprint, mine.logs,
     mine.retention, mine.dropped, to_jsonb(job) as original, coalesce($1, now()) as died_at
 ),

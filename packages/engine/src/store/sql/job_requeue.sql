@@ -6,7 +6,8 @@
 --          $11 logs jsonb[]: an attempt row is written where error_class is not null
 -- Returns: the ids whose fence held.
 -- Locks:   those job rows, in the order given: pass them sorted by id.
--- Index:   job_pkey. The concatenation keeps the planner off job_running_idx, where it would read every running job.
+-- Index:   job_pkey. The case keeps the planner off job_running_idx, where it would read every running job,
+--          and from expecting next to no rows, which made it join by nested loops.
 -- run_id stays, so that a repeated flush recognises itself; a rescue clears it, because the run was not its own.
 -- A job that was asked to stop meanwhile is due at once, and ends as cancelled instead of running again.
 with mine as (
@@ -31,7 +32,7 @@ requeued as (
   where job.id = any($2::bigint[])
     and job.id = mine.id
     and job.run_id = mine.run_id
-    and job.status || '' = 'processing'
+    and case job.status when 'processing' then true else false end
   returning job.id, job.attempt, job.worker_id, job.type, job.queue, job.started_at, mine.run_id, mine.error_class,
     mine.error_message, mine.error_stack, mine.fingerprint, mine.logs
 ),
