@@ -55,9 +55,9 @@ function choose(names: readonly string[]): readonly Scenario[] {
   })
 }
 
-try {
-  process.exitCode = await main()
-} catch (error) {
+const exitCode = await main().catch((error: unknown) => {
   say(error instanceof Error ? (error.stack ?? error.message) : String(error))
-  process.exitCode = 1
-}
+  return 1
+})
+// By itself the process may stay: a killed child's pipes end late.
+process.stdout.write('', () => process.exit(exitCode))

@@ -26,5 +26,5 @@ test('a mistyped command gets a suggestion', async () => {
 test('a log line for people is short', () => {
   const json =
     '{"level":40,"time":"2026-01-01T00:00:00.000Z","pid":7,"type":"mail","error":"no route","msg":"job failed"}'
-  expect(humanLine(json, false)).toMatch(/^\d\d:00:00 WARN {2}job failed {2}type=mail error="no route"$/)
+  expect(humanLine(json, false)).toMatch(/^\d\d:\d0:00 WARN {2}job failed {2}type=mail error="no route"$/)
 })
