@@ -33,6 +33,8 @@ export interface MillraceEvents {
   lease_lost: { workerId: string; why: string }
   listen_trusted: { isTrusted: boolean }
   loop_blocked: { ms: number }
+  /** Memory runs short and nothing more is claimed, or it is free again. */
+  memory_pressure: { percent: number; isHigh: boolean }
   database_error: { during: string; error: unknown }
   idle: { queues: readonly string[] }
 }

@@ -39,8 +39,16 @@ export {
   migrationDryRun,
   migrationStatus,
 } from './migrate.ts'
-export { createMillrace, type Millrace, type MillraceOptions, type WorkOptions } from './millrace.ts'
+export {
+  createMillrace,
+  type MemoryOptions,
+  type Millrace,
+  type MillraceOptions,
+  type WorkOptions,
+} from './millrace.ts'
 export type { Queryable } from './store/db.ts'
 export type { Job, JobAttempt, JobStatus, QueueCount } from './store/jobs.ts'
+export { type WorkSettings, workSettingsFrom } from './work-env.ts'
 export { type Handler, type Implementation, implement, type JobContext } from './worker/context.ts'
-export type { Worker } from './worker/worker.ts'
+export type { LaneOptions } from './worker/lane-plan.ts'
+export type { LaneDescription, Worker } from './worker/worker.ts'

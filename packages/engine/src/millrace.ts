@@ -7,7 +7,6 @@ import { Waker } from './client/waker.ts'
 import { type Clock, systemClock } from './clock.ts'
 import { type Duration, toMs } from './contract/duration.ts'
 import type { JobContract, PayloadInput } from './contract/job.ts'
-import { checkSlots } from './contract/queue.ts'
 import { Registry } from './contract/registry.ts'
 import { InvalidDefinition, WorkerStopping } from './errors.ts'
 import { Events } from './events.ts'
@@ -18,7 +17,8 @@ import type { Job, JobAttempt, QueueCount } from './store/jobs.ts'
 import { checkSchema } from './store/migrator.ts'
 import { checkServer } from './store/server.ts'
 import type { Implementation } from './worker/context.ts'
-import { Lane } from './worker/lane.ts'
+import { type LanePlan, planLanes } from './worker/lane-plan.ts'
+import type { MemoryLimits } from './worker/memory-guard.ts'
 import { Worker } from './worker/worker.ts'
 
 export interface MillraceOptions {
@@ -41,14 +41,21 @@ export interface MillraceOptions {
   clock?: Clock
 }
 
-export interface WorkOptions {
+export interface WorkOptions extends LanePlan {
   handlers: readonly Implementation[]
-  /** Slots per queue, instead of the queue's own concurrency. */
-  concurrency?: Record<string, number>
   /** How long running jobs may go on after stop(). Default 25 s. */
   gracePeriod?: Duration
+  /** When nothing more is claimed because memory runs short. */
+  memory?: MemoryOptions
   /** How often the lease is renewed, how long it lasts, how often dead workers are looked for. 10 s, 45 s, 15 s. */
   lease?: { heartbeat?: Duration; ttl?: Duration; sweep?: Duration }
+}
+
+export interface MemoryOptions {
+  /** Of the heap's limit or of the container's memory, whichever is fuller. Default 85; 100 switches it off. */
+  thresholdPercent?: number
+  /** Default 60 s; shorter while memory is short. */
+  checkInterval?: Duration
 }
 
 const DEFAULT_CONNECTIONS = 10
@@ -134,9 +141,12 @@ export class Millrace {
 
   /** Starts a worker in this process. Refuses a server or schema on which the guarantees would not hold. */
   async work(options: WorkOptions): Promise<Worker> {
-    const lanes = lanesFor(options, this.#registry)
+    const contracts = options.handlers.map(({ contract }) => contract)
+    for (const contract of contracts) this.#registry.demand(contract)
+    const lanes = planLanes(options, contracts)
     const times = leaseTimes(options.lease ?? {})
     const graceMs = toMs(options.gracePeriod ?? '25s', 'gracePeriod')
+    const memory = memoryLimits(options.memory ?? {})
     this.#demandPlainConnection()
     const db = this.#open(ENGINE_CONNECTIONS)
     try {
@@ -149,7 +159,7 @@ export class Millrace {
     }
     const slots = lanes.reduce((sum, lane) => sum + lane.slots, 0)
     const worker = new Worker(
-      { connection: this.#connection, lanes, implementations: options.handlers, graceMs, times },
+      { connection: this.#connection, lanes, implementations: options.handlers, graceMs, times, memory },
       {
         db,
         handlerDb: this.#open(Math.min(slots, this.#options.maxConnections ?? DEFAULT_CONNECTIONS)),
@@ -202,6 +212,17 @@ export class Millrace {
   }
 }
 
+function memoryLimits({ thresholdPercent = 85, checkInterval = '60s' }: MemoryOptions): MemoryLimits {
+  if (!(thresholdPercent > 0 && thresholdPercent <= 100))
+    throw new InvalidDefinition(
+      `memory.thresholdPercent is ${thresholdPercent}: expected a number above 0, at most 100.`,
+    )
+  const checkIntervalMs = toMs(checkInterval, 'memory.checkInterval')
+  if (checkIntervalMs < 10)
+    throw new InvalidDefinition(`memory.checkInterval is ${checkIntervalMs} ms: 10 ms is the least.`)
+  return { thresholdPercent, checkIntervalMs }
+}
+
 function leaseTimes(lease: NonNullable<WorkOptions['lease']>): { heartbeatMs: number; ttlMs: number; sweepMs: number } {
   const heartbeatMs = toMs(lease.heartbeat ?? '10s', 'lease.heartbeat')
   const ttlMs = toMs(lease.ttl ?? '45s', 'lease.ttl')
@@ -212,26 +233,4 @@ function leaseTimes(lease: NonNullable<WorkOptions['lease']>): { heartbeatMs: nu
     )
   }
   return { heartbeatMs, ttlMs, sweepMs }
-}
-
-function lanesFor(options: WorkOptions, registry: Registry): Lane[] {
-  if (options.handlers.length === 0)
-    throw new InvalidDefinition('work({ handlers }) got no handlers: nothing would run.')
-  const lanes = new Map<string, Lane>()
-  const seen = new Set<string>()
-  for (const { contract } of options.handlers) {
-    registry.demand(contract)
-    if (seen.has(contract.type))
-      throw new InvalidDefinition(`Job type "${contract.type}" has two handlers in work({ handlers }).`)
-    seen.add(contract.type)
-    const { name, concurrency, pollIntervalMs } = contract.queue
-    const slots = options.concurrency?.[name] ?? concurrency
-    checkSlots(slots, `work({ concurrency }) gives queue "${name}"`)
-    lanes.set(name, new Lane({ queue: name, slots, pollIntervalMs }))
-  }
-  const unknown = Object.keys(options.concurrency ?? {}).find((queue) => !lanes.has(queue))
-  if (unknown !== undefined) {
-    throw new InvalidDefinition(`work({ concurrency }) names queue "${unknown}", but no handler's job runs in it.`)
-  }
-  return [...lanes.values()]
 }

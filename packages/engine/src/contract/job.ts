@@ -21,8 +21,13 @@ export interface JobDefinition<
   /** Types what the handler returns, and checks it. */
   result?: Result
   retry?: RetryPolicy
-  /** At 1× the handler's signal aborts and the attempt fails; at 2× the run is called stuck. Default 5 min. */
+  /**
+   * At 1× the handler's signal aborts and the attempt fails; at 2× the run is called stuck. Default: the queue's, else
+   * the worker's lane's, else 5 min.
+   */
   timeout?: Duration
+  /** 'fast': done within seconds, so a lane reserved for quick work may take it. Default 'slow'. */
+  speed?: 'fast' | 'slow'
   /** At most one live job per (tenant, type, key). */
   dedupe?: { key: (payload: StandardSchemaV1.InferInput<Payload>) => string | null | undefined }
   /** Read the tenant from the payload. */
@@ -43,7 +48,9 @@ export interface JobContract<
   readonly payload: Payload
   readonly result: Result
   readonly retry: ResolvedRetry
-  readonly timeoutMs: number
+  /** Undefined: neither the type nor its queue says, the worker's lane decides. */
+  readonly timeoutMs: number | undefined
+  readonly speed: 'fast' | 'slow'
   readonly dedupeKey: ((payload: never) => string | null | undefined) | undefined
   readonly tenantOf: ((payload: never) => string) | undefined
   readonly retention: Retention
@@ -82,7 +89,6 @@ export type RequiresTenant<C extends JobContract> =
       : false
     : never
 
-const DEFAULT_TIMEOUT: Duration = '5m'
 const TYPE = /^[\w.:/-]{1,100}$/
 
 /** Declares a job type: what it carries, where it runs, how it is retried. No handler code: safe to import anywhere. */
@@ -99,7 +105,8 @@ export function defineJob<
   if (!TYPE.test(type)) {
     throw new InvalidDefinition(`Job type "${type}" is not usable: expected 1–100 letters, digits or "_ . : / -".`)
   }
-  const timeoutMs = toMs(definition.timeout ?? queue.options.timeout ?? DEFAULT_TIMEOUT, `Job "${type}": timeout`)
+  const timeout = definition.timeout ?? queue.options.timeout
+  const timeoutMs = timeout === undefined ? undefined : toMs(timeout, `Job "${type}": timeout`)
   if (timeoutMs === 0) {
     throw new InvalidDefinition(`Job "${type}" has timeout 0: every job needs a finite timeout above 0, like '5m'.`)
   }
@@ -110,6 +117,7 @@ export function defineJob<
     result: result as Result,
     retry: resolveRetry(type, { ...queue.options.retry, ...definition.retry }),
     timeoutMs,
+    speed: definition.speed ?? 'slow',
     dedupeKey: dedupe?.key,
     tenantOf: tenant,
     retention: definition.retention ?? 'standard',

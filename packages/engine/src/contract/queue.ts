@@ -11,7 +11,7 @@ export interface QueueOptions {
   pollInterval?: Duration
   /** 'required': enqueueing without a tenant does not compile, and is refused at run time. Default 'optional'. */
   tenant?: 'required' | 'optional'
-  /** For types that say nothing themselves. Default 5 min. */
+  /** For types that say nothing themselves. Default: the worker's lane's, else 5 min. */
   timeout?: Duration
   /** For types that say nothing themselves. */
   retry?: RetryPolicy

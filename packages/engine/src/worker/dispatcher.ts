@@ -3,7 +3,7 @@ import { monotonicMs } from '../clock.ts'
 import type { Registry } from '../contract/registry.ts'
 import type { ClaimedJob } from '../store/jobs.ts'
 import type { Board } from './board.ts'
-import type { Lane } from './lane.ts'
+import type { Lane, LaneGroup } from './lane.ts'
 import type { Prefetch } from './prefetch.ts'
 import type { PlacedJob } from './pulse-protocol.ts'
 import { Run } from './run.ts'
@@ -41,7 +41,6 @@ function inOrder({ job: a }: Run, { job: b }: Run): number {
 
 export class Dispatcher {
   readonly #services: DispatcherServices
-  readonly #lanes: Map<string, Lane>
   readonly #runs = new Map<string, Run>()
   readonly #freePlaces: number[]
   #suspects = 0
@@ -49,7 +48,6 @@ export class Dispatcher {
 
   constructor(services: DispatcherServices) {
     this.#services = services
-    this.#lanes = new Map(services.lanes.map((lane) => [lane.queue, lane]))
     this.#freePlaces = Array.from({ length: services.board.size }, (_, i) => i)
   }
 
@@ -70,9 +68,10 @@ export class Dispatcher {
     return this.#runs.get(key)
   }
 
-  accept(jobs: readonly ClaimedJob[], runId: string): void {
+  /** `group`: the lanes that were claimed for. */
+  accept(jobs: readonly ClaimedJob[], runId: string, group: LaneGroup): void {
     const claimedAtMs = monotonicMs()
-    const runs = jobs.map((job) => this.#place(job, runId, claimedAtMs))
+    const runs = jobs.map((job) => this.#place({ job, runId, claimedAtMs, lane: group.laneOf(job.queue) }))
     this.#services.announce(runId, runs.map(placedJob))
     for (const run of runs.sort(inOrder)) {
       this.#services.board.put(run.place)
@@ -87,7 +86,7 @@ export class Dispatcher {
     run.lane.running--
     this.#clearPlace(run)
     if (run.isSuspect) this.#suspects--
-    this.#services.prefetch.record(run.job.queue, run.job.type, monotonicMs() - run.startedAtMs)
+    this.#services.prefetch.record(run.lane, run.job.type, monotonicMs() - run.startedAtMs)
     this.#startNext(run.lane)
     if (run.lane.freeSlots > 0 || run.lane.buffer.length < run.lane.slots) this.#services.onHungry()
     this.#settleIdle()
@@ -120,7 +119,7 @@ export class Dispatcher {
     for (const lane of this.#services.lanes) {
       const oldest = lane.buffer[0]
       if (oldest === undefined || now - oldest.claimedAtMs < STALE_MS) continue
-      this.#services.prefetch.pause(lane.queue, now)
+      this.#services.prefetch.pause(lane, now)
       this.#returnBuffer(lane, 'it waited too long for a slot')
     }
   }
@@ -139,11 +138,10 @@ export class Dispatcher {
     if (!this.#isIdle()) await new Promise<void>((resolve) => this.#idle.push(resolve))
   }
 
-  #place(job: ClaimedJob, runId: string, claimedAtMs: number): Run {
-    const lane = this.#lanes.get(job.queue) as Lane
+  #place(claimed: Pick<Run, 'job' | 'runId' | 'claimedAtMs' | 'lane'>): Run {
     const place = this.#freePlaces.pop()
     if (place === undefined) throw new Error('There is no place left on the board: more was claimed than can be held.')
-    const run = new Run({ job, runId, lane, place, claimedAtMs, contract: this.#services.registry.get(job.type) })
+    const run = new Run({ ...claimed, place, contract: this.#services.registry.get(claimed.job.type) })
     this.#runs.set(run.key, run)
     if (run.isSuspect) this.#suspects++
     return run

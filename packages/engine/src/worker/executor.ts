@@ -103,7 +103,7 @@ export class Executor {
 
   /** At 1× the signal aborts; at 2× the run is fenced off as stuck while its handler still holds the slot. */
   #startClock(run: Run, context: RunningContext): () => void {
-    const { type, timeoutMs } = run.contract
+    const { type, timeoutMs } = run.limits
     let cancel = after(timeoutMs, () => {
       run.abort(new TimedOut(type, timeoutMs))
       cancel = after(run.stuckAtMs - monotonicMs(), () => {

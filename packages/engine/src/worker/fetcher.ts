@@ -5,7 +5,7 @@ import { type Clock, MAX_TIMER_MS, monotonicMs } from '../clock.ts'
 import { DatabaseUnavailable } from '../errors.ts'
 import type { Database } from '../store/db.ts'
 import { type ClaimedJob, jobClaim, jobNextDue, jobReleaseRun, queueTypes } from '../store/jobs.ts'
-import type { Lane } from './lane.ts'
+import { groupLanes, type Lane, type LaneGroup, type LaneQueue, type Share, shareOut } from './lane.ts'
 
 /** With trusted wake-ups one slow poll for all queues is only a backstop. */
 const BACKSTOP_MS = 30_000
@@ -24,7 +24,6 @@ export interface FetcherServices {
   db: Database
   clock: Clock
   lanes: readonly Lane[]
-  types: readonly { type: string; stuckAfterMs: number }[]
   workerId(): string
   /** The lease can be relied on and there is room for results. */
   mayClaim(): boolean
@@ -32,13 +31,15 @@ export interface FetcherServices {
   prefetchFor(lane: Lane): number
   mayTakeSuspect(): boolean
   /** The claim's answer. `claim.workerId` is the one it was asked under. */
-  onClaimed(jobs: ClaimedJob[], claim: Claim): void
+  onClaimed(jobs: ClaimedJob[], claim: Claim, group: LaneGroup): void
   onIdle(queues: readonly string[]): void
   onError(during: string, error: unknown): void
 }
 
 export class Fetcher {
   readonly #services: FetcherServices
+  readonly #groups: readonly LaneGroup[]
+  readonly #queues: readonly LaneQueue[]
   /** Claims whose answer has not come: reconciliation must not mistake their jobs for strays. */
   readonly #open = new Set<string>()
   /** Claims whose answer was lost: what they took is given back. */
@@ -49,12 +50,15 @@ export class Fetcher {
   #nextDueMs = Number.POSITIVE_INFINITY
   #isDueKnown = false
   #typesCheckedMs = Number.NEGATIVE_INFINITY
-  #byType = false
+  /** Groups whose queues hold types that they cannot run: those are claimed type by type. */
+  #byType = new Set<LaneGroup>()
   #rotation = 0
   #done: Promise<void> = Promise.resolve()
 
   constructor(services: FetcherServices) {
     this.#services = services
+    this.#groups = groupLanes(services.lanes)
+    this.#queues = services.lanes.flatMap((lane) => lane.queues)
   }
 
   start(): void {
@@ -80,11 +84,7 @@ export class Fetcher {
 
   /** There may be work in this queue, or in all. */
   wake(queue?: string): void {
-    for (const lane of this.#services.lanes) {
-      if (queue !== undefined && lane.queue !== queue) continue
-      lane.isDrained = false
-      lane.wakeUps++
-    }
+    for (const each of this.#queues) if (queue === undefined || each.name === queue) each.wake()
     this.nudge()
   }
 
@@ -101,9 +101,14 @@ export class Fetcher {
       this.#isAwake = false
       try {
         await this.#releaseLost()
-        const wanted = this.#wanted()
-        if (wanted.length === 0) await this.#sleep()
-        else await this.#claim(wanted)
+        let hasClaimed = false
+        for (const group of this.#groups) {
+          const wanted = this.#wanted(group)
+          if (wanted.length === 0) continue
+          await this.#claim(group, wanted)
+          hasClaimed = true
+        }
+        if (!hasClaimed) await this.#sleep()
       } catch (error) {
         this.#services.onError('claim', error)
         // A nudge must not cut this short: a busy process would turn an outage into a storm.
@@ -112,41 +117,44 @@ export class Fetcher {
     }
   }
 
-  #wanted(): { lane: Lane; limit: number }[] {
+  #wanted(group: LaneGroup): Share[] {
     if (!this.#services.mayClaim()) return []
-    return this.#services.lanes
-      .filter((lane) => !lane.isDrained)
-      .map((lane) => ({ lane, limit: lane.freeSlots + this.#services.prefetchFor(lane) }))
-      .filter(({ lane, limit }) => limit > 0 && (lane.buffer.length === 0 || limit > lane.buffer.length))
-  }
-
-  async #claim(wanted: readonly { lane: Lane; limit: number }[]): Promise<void> {
-    await this.#lookAtTypes()
-    const wakeUps = wanted.map(({ lane }) => lane.wakeUps)
-    this.#isDueKnown = false
-    const jobs = await this.#askFor(wanted)
-    wanted.forEach(({ lane, limit }, i) => {
-      const isShort = jobs.filter((job) => job.queue === lane.queue).length < limit
-      if (isShort && lane.wakeUps === wakeUps[i]) lane.isDrained = true
+    return group.lanes.flatMap((lane) => {
+      const limit = Math.min(lane.freeSlots + this.#services.prefetchFor(lane), lane.batchSize)
+      const isWorthIt = limit > 0 && (lane.buffer.length === 0 || limit > lane.buffer.length)
+      return isWorthIt ? shareOut(lane, limit) : []
     })
   }
 
-  async #askFor(wanted: readonly { lane: Lane; limit: number }[]): Promise<ClaimedJob[]> {
-    const { db, clock, types } = this.#services
+  async #claim(group: LaneGroup, wanted: readonly Share[]): Promise<void> {
+    await this.#lookAtTypes()
+    const wakeUps = wanted.map(({ queue }) => queue.wakeUps)
+    this.#isDueKnown = false
+    const jobs = await this.#askFor(group, wanted)
+    wanted.forEach(({ queue, limit }, i) => {
+      const isShort = jobs.filter((job) => job.queue === queue.name).length < limit
+      if (isShort && queue.wakeUps === wakeUps[i]) queue.isDrained = true
+    })
+  }
+
+  async #askFor(group: LaneGroup, wanted: readonly Share[]): Promise<ClaimedJob[]> {
+    const { db, clock } = this.#services
+    const { types } = group
     const claim = { runId: randomUUID(), workerId: this.#services.workerId() }
-    const queues = wanted.map(({ lane }) => lane.queue)
+    const queues = wanted.map(({ queue, limit }) => ({ queue: queue.name, limit }))
+    const byType = group.isSelective || this.#byType.has(group)
     this.#rotation = (this.#rotation + 1) % Math.max(1, types.length)
     this.#open.add(claim.runId)
     try {
       const jobs = await jobClaim(db, clock.databaseNow(), {
         ...claim,
-        queues: wanted.map(({ lane, limit }) => ({ queue: lane.queue, limit })),
-        types: this.#byType ? [...types.slice(this.#rotation), ...types.slice(0, this.#rotation)] : types,
+        queues,
+        types: byType ? [...types.slice(this.#rotation), ...types.slice(0, this.#rotation)] : types,
         // Also while there is a backlog to prefetch: otherwise a suspect would wait for its end.
-        suspectQueues: this.#services.mayTakeSuspect() ? queues : [],
-        byType: this.#byType,
+        suspectQueues: this.#services.mayTakeSuspect() ? queues.map(({ queue }) => queue) : [],
+        byType,
       })
-      if (jobs.length > 0) this.#services.onClaimed(jobs, claim)
+      if (jobs.length > 0) this.#services.onClaimed(jobs, claim, group)
       return jobs
     } catch (error) {
       // Unless it was never sent, it may have taken jobs that nobody here knows of.
@@ -171,25 +179,29 @@ export class Fetcher {
   /** Types we cannot run must not be scanned over: if any wait in our queues, we claim type by type. */
   async #lookAtTypes(): Promise<void> {
     if (monotonicMs() - this.#typesCheckedMs < TYPES_EVERY_MS) return
-    const known = new Set(this.#services.types.map(({ type }) => type))
-    const queues = this.#services.lanes.map((lane) => lane.queue)
-    const present = await queueTypes(this.#services.db, queues)
-    this.#byType = present.some(({ type }) => !known.has(type))
+    const present = await queueTypes(this.#services.db, namesOf(this.#queues))
+    this.#byType = new Set(
+      this.#groups.filter((group) => {
+        const known = new Set(group.types.map(({ type }) => type))
+        const queues = new Set(group.lanes.flatMap((lane) => namesOf(lane.queues)))
+        return present.some(({ queue, type }) => queues.has(queue) && !known.has(type))
+      }),
+    )
     this.#typesCheckedMs = monotonicMs()
   }
 
   async #sleep(): Promise<void> {
-    const drained = this.#services.lanes.filter((lane) => lane.isDrained)
+    const drained = this.#queues.filter((queue) => queue.isDrained)
     if (drained.length === 0 || !this.#services.mayClaim()) {
       await this.#pause(NOT_NOW_PAUSE_MS)
       return
     }
-    const queues = drained.map((lane) => lane.queue)
+    const queues = namesOf(drained)
     this.#services.onIdle(queues)
     await this.#askNextDue(queues)
     const poll = this.#services.isListenTrusted()
       ? BACKSTOP_MS
-      : Math.min(...drained.map((lane) => lane.pollIntervalMs), BACKSTOP_MS)
+      : Math.min(...drained.map((queue) => queue.pollIntervalMs), BACKSTOP_MS)
     // Nudges come and go; the poll is due when it is due.
     this.#nextDueMs = Math.min(this.#nextDueMs, monotonicMs() + poll)
     const isOver = await this.#pause(this.#nextDueMs - monotonicMs())
@@ -221,3 +233,5 @@ export class Fetcher {
     return isOver
   }
 }
+
+const namesOf = (queues: readonly LaneQueue[]): string[] => [...new Set(queues.map(({ name }) => name))]

@@ -29,27 +29,32 @@ class Durations {
 
 export class Prefetch {
   readonly #durations = new Map<string, Durations>()
-  readonly #typesOf = new Map<string, Set<string>>()
-  readonly #pausedUntil = new Map<string, number>()
+  readonly #typesOf = new Map<Lane, Set<string>>()
+  readonly #pausedUntil = new Map<Lane, number>()
 
-  record(queue: string, type: string, ms: number): void {
+  record(lane: Lane, type: string, ms: number): void {
+    let types = this.#typesOf.get(lane)
+    if (types === undefined) {
+      types = new Set()
+      this.#typesOf.set(lane, types)
+    }
+    types.add(type)
     let durations = this.#durations.get(type)
     if (durations === undefined) {
       durations = new Durations()
       this.#durations.set(type, durations)
-      this.#typesOf.set(queue, (this.#typesOf.get(queue) ?? new Set()).add(type))
     }
     durations.add(ms)
   }
 
   /** Jobs were given back because they waited too long: do without for a while. */
-  pause(queue: string, nowMs: number): void {
-    this.#pausedUntil.set(queue, nowMs + PAUSE_MS)
+  pause(lane: Lane, nowMs: number): void {
+    this.#pausedUntil.set(lane, nowMs + PAUSE_MS)
   }
 
   allowance(lane: Lane, nowMs: number): number {
-    const types = this.#typesOf.get(lane.queue)
-    if (types === undefined || nowMs < (this.#pausedUntil.get(lane.queue) ?? 0)) return 0
+    const types = this.#typesOf.get(lane)
+    if (types === undefined || nowMs < (this.#pausedUntil.get(lane) ?? 0)) return 0
     let slowest = 0
     for (const type of types) slowest = Math.max(slowest, this.#durations.get(type)?.p95 ?? Number.POSITIVE_INFINITY)
     return Math.min(MAX_PREFETCH, Math.floor((lane.slots * TARGET_MS) / Math.max(slowest, 0.05)))

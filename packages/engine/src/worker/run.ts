@@ -3,13 +3,15 @@ import type { JobContract } from '../contract/job.ts'
 import type { JobRef } from '../events.ts'
 import type { ClaimedJob } from '../store/jobs.ts'
 import type { Settlement } from '../store/settlements.ts'
-import type { Lane } from './lane.ts'
+import type { Lane, LaneType } from './lane.ts'
 
 export class Run {
   readonly job: ClaimedJob
   readonly runId: string
   readonly lane: Lane
   readonly contract: JobContract
+  /** How long it may take in this lane. */
+  readonly limits: LaneType
   /** Where it lies on the board. */
   readonly place: number
   /** When the claim was answered, on the monotonic clock. */
@@ -31,6 +33,7 @@ export class Run {
     this.runId = fields.runId
     this.lane = fields.lane
     this.contract = fields.contract
+    this.limits = fields.lane.typeOf(fields.job.type)
     this.place = fields.place
     this.claimedAtMs = fields.claimedAtMs
   }
@@ -48,7 +51,7 @@ export class Run {
   }
 
   get stuckAtMs(): number {
-    return this.claimedAtMs + stuckAfterMs(this.contract)
+    return this.claimedAtMs + this.limits.stuckAfterMs
   }
 
   /** Made when first asked for: most handlers never look, and a controller costs more than a trivial job. */
@@ -78,6 +81,3 @@ export class Run {
 }
 
 export const runKey = (id: string, runId: string): string => `${id}/${runId}`
-
-/** At twice its timeout a run is called stuck. */
-export const stuckAfterMs = (contract: JobContract): number => contract.timeoutMs * 2

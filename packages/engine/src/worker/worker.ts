@@ -8,7 +8,7 @@ import { LeaseLost, WorkerStopping } from '../errors.ts'
 import type { Events } from '../events.ts'
 import type { Logger } from '../logger.ts'
 import { Housekeeper } from '../maintenance/housekeeper.ts'
-import { Loop } from '../maintenance/loop.ts'
+import { Loop, type Ticker } from '../maintenance/loop.ts'
 import { Rescuer } from '../maintenance/rescuer.ts'
 import type { Database } from '../store/db.ts'
 import { type ClaimedJob, jobReleaseRun, type RunningRow } from '../store/jobs.ts'
@@ -21,12 +21,13 @@ import type { Implementation } from './context.ts'
 import { Dispatcher } from './dispatcher.ts'
 import { Executor } from './executor.ts'
 import { type Claim, Fetcher } from './fetcher.ts'
-import type { Lane } from './lane.ts'
+import type { Lane, LaneGroup } from './lane.ts'
 import { Lease, type LeaseEvents } from './lease.ts'
+import { MemoryGuard, type MemoryLimits } from './memory-guard.ts'
 import { MAX_PREFETCH, Prefetch } from './prefetch.ts'
 import type { LeaseTimes } from './pulse-protocol.ts'
 import { Reconciler } from './reconciler.ts'
-import { type Run, stuckAfterMs } from './run.ts'
+import type { Run } from './run.ts'
 import { reportSettled } from './settled-events.ts'
 
 export interface WorkerSettings {
@@ -35,6 +36,7 @@ export interface WorkerSettings {
   implementations: readonly Implementation[]
   times: LeaseTimes & { sweepMs: number }
   graceMs: number
+  memory: MemoryLimits
 }
 
 export interface WorkerServices {
@@ -47,6 +49,12 @@ export interface WorkerServices {
   events: Events
   logger: Logger
   waker: Waker
+}
+
+export interface LaneDescription {
+  readonly name: string
+  readonly slots: number
+  readonly queues: readonly string[]
 }
 
 /** After the abort at the end of the grace period handlers get this long to return. */
@@ -65,6 +73,7 @@ export class Worker {
   readonly #fetcher: Fetcher
   readonly #acker: Acker
   readonly #reconciler: Reconciler
+  readonly #memory: MemoryGuard
   readonly #loops: Loop<unknown>[]
   #isListenTrusted = false
   #offLocal: (() => void) | undefined
@@ -84,6 +93,7 @@ export class Worker {
       giveBack: (strays) => this.#giveBackStrays(strays),
       strayAfterMs: Math.min(5_000, settings.times.ttlMs / 2),
     })
+    this.#memory = this.#makeMemoryGuard()
     this.#loops = this.#makeLoops()
   }
 
@@ -98,6 +108,14 @@ export class Worker {
 
   get running(): number {
     return this.#settings.lanes.reduce((sum, lane) => sum + lane.running, 0)
+  }
+
+  get lanes(): readonly LaneDescription[] {
+    return this.#settings.lanes.map(({ name, slots, queues }) => ({
+      name,
+      slots,
+      queues: queues.map((each) => each.name),
+    }))
   }
 
   async start(): Promise<void> {
@@ -148,7 +166,7 @@ export class Worker {
       host: hostname(),
       pid: process.pid,
       version: VERSION,
-      lanes: Object.fromEntries(lanes.map((lane) => [lane.queue, lane.slots])),
+      lanes: Object.fromEntries(lanes.map((lane) => [lane.name, lane.slots])),
       ttlMs: times.ttlMs,
     }
     // Each lane holds its slots, what is prefetched for it, and perhaps a suspect.
@@ -236,21 +254,30 @@ export class Worker {
 
   #makeFetcher(): Fetcher {
     const { db, clock, events } = this.#services
-    const { lanes, implementations } = this.#settings
-    const types = implementations.map(({ contract }) => ({ type: contract.type, stuckAfterMs: stuckAfterMs(contract) }))
     return new Fetcher({
       db,
       clock,
-      lanes,
-      types,
+      lanes: this.#settings.lanes,
       workerId: () => this.id,
-      mayClaim: () => this.#lease.isTrusted() && this.#acker.backlog < MAX_UNSETTLED,
+      mayClaim: () => this.#lease.isTrusted() && !this.#memory.isHigh && this.#acker.backlog < MAX_UNSETTLED,
       isListenTrusted: () => this.#isListenTrusted,
       prefetchFor: (lane) => this.#prefetch.allowance(lane, monotonicMs()),
       mayTakeSuspect: () => !this.#dispatcher.hasSuspect,
-      onClaimed: (jobs, claim) => this.#claimed(jobs, claim),
+      onClaimed: (jobs, claim, group) => this.#claimed(jobs, claim, group),
       onIdle: (queues) => events.emit('idle', { queues }),
       onError: (during, error) => this.#failed(during, error),
+    })
+  }
+
+  #makeMemoryGuard(): MemoryGuard {
+    const { events, logger } = this.#services
+    return new MemoryGuard(this.#settings.memory, {
+      onChange: ({ percent, isHigh }) => {
+        events.emit('memory_pressure', { percent, isHigh })
+        if (isHigh) logger.warn({ percent }, 'memory runs short: no more jobs are taken')
+        else logger.info({ percent }, 'memory is free again: jobs are taken')
+        this.#fetcher.nudge()
+      },
     })
   }
 
@@ -267,12 +294,13 @@ export class Worker {
       mayRescue: () => this.#lease.heldMs() >= ttlMs,
       wake: (queues) => waker.wake(queues),
     })
-    return [new Loop(rescuer, { onError }), new Loop(new Housekeeper({ db, clock }), { onError })]
+    const loop = <Result>(ticker: Ticker<Result>): Loop<unknown> => new Loop(ticker, { onError })
+    return [loop(rescuer), loop(new Housekeeper({ db, clock })), loop(this.#memory)]
   }
 
-  #claimed(jobs: ClaimedJob[], claim: Claim): void {
+  #claimed(jobs: ClaimedJob[], claim: Claim, group: LaneGroup): void {
     if (this.#stopped === undefined && claim.workerId === this.id) {
-      this.#dispatcher.accept(jobs, claim.runId)
+      this.#dispatcher.accept(jobs, claim.runId, group)
       return
     }
     // Answered too late: nobody here will run them.

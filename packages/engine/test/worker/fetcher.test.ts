@@ -6,7 +6,7 @@ import { systemClock } from '#src/clock'
 import { Database, type RunOptions, type StatementName } from '#src/store/db'
 import type { ClaimedJob } from '#src/store/jobs'
 import { Fetcher } from '#src/worker/fetcher'
-import { Lane } from '#src/worker/lane'
+import { Lane, LaneQueue } from '#src/worker/lane'
 import { setup as base, signal } from '../support/setup.ts'
 
 const task = defineJob({ type: 'task', queue: defineQueues({ default: {} }).default, payload: z.string() })
@@ -27,7 +27,15 @@ class WatchedDatabase extends Database {
 async function setup() {
   const t = await base()
   const db = new WatchedDatabase({ connection: { connectionString: t.url }, schema: 'millrace', maxConnections: 3 })
-  const lane = new Lane({ queue: 'default', slots: 5, pollIntervalMs: 30_000 })
+  const queue = new LaneQueue({ name: 'default', weight: 1, pollIntervalMs: 30_000 })
+  const lane = new Lane({
+    name: 'default',
+    slots: 5,
+    queues: [queue],
+    types: [{ type: 'task', timeoutMs: 30_000, stuckAfterMs: 60_000 }],
+    isSelective: false,
+    batchSize: Number.POSITIVE_INFINITY,
+  })
   const claims: ClaimedJob[][] = []
   let idle = signal()
   let claimed = signal<ClaimedJob[]>()
@@ -35,7 +43,6 @@ async function setup() {
     db,
     clock: systemClock,
     lanes: [lane],
-    types: [{ type: 'task', stuckAfterMs: 60_000 }],
     workerId: () => workerId,
     mayClaim: () => true,
     isListenTrusted: () => true,

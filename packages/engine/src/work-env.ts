@@ -1,0 +1,118 @@
+// Settings of a worker from WORKER_* variables, so that a deployment can be tuned without a build.
+//
+// | WORKER_FAST_THREADS, WORKER_GENERAL_THREADS | slots of the lanes `fast` and `general` |
+// | WORKER_FAST_TIMEOUT_MINUTES, WORKER_SLOW_TIMEOUT_MINUTES | timeouts of those lanes |
+// | WORKER_<TYPE>_TIMEOUT_MINUTES | timeout of a job type, written in capitals with _ for everything else |
+// | WORKER_STUCK_JOB_TIMEOUT_MINUTES | when a run is called stuck |
+// | WORKER_BATCH_SIZE, WORKER_POLL_INTERVAL_MS | jobs per claim; the longest wait while wake-ups cannot be trusted |
+// | WORKER_MEMORY_THRESHOLD_PERCENT, WORKER_MEMORY_CHECK_INTERVAL_MS | when to stop claiming; how often to look |
+import type { Duration } from './contract/duration.ts'
+import type { JobContract } from './contract/job.ts'
+import { suggestion } from './did-you-mean.ts'
+import { InvalidDefinition } from './errors.ts'
+import type { MemoryOptions } from './millrace.ts'
+import type { LaneOptions, LanePlan } from './worker/lane-plan.ts'
+
+type Env = Readonly<Record<string, string | undefined>>
+
+export interface WorkSettings extends Omit<LanePlan, 'concurrency'> {
+  memory?: MemoryOptions
+}
+
+const LANES = {
+  fast: { slots: 'WORKER_FAST_THREADS', timeout: 'WORKER_FAST_TIMEOUT_MINUTES' },
+  general: { slots: 'WORKER_GENERAL_THREADS', timeout: 'WORKER_SLOW_TIMEOUT_MINUTES' },
+} as const
+
+/** The two lanes that the variables switch on where a program declares none. */
+const FAST_AND_GENERAL = {
+  fast: { slots: 3, takes: 'fast', timeout: '2m' },
+  general: { slots: 5, timeout: '20m' },
+} as const satisfies Record<string, LaneOptions>
+
+const TYPE_TIMEOUT = /^WORKER_(.+)_TIMEOUT_MINUTES$/
+const NOT_A_TYPE = new Set(['FAST', 'SLOW', 'STUCK_JOB'])
+
+/** `declared` with what the environment says instead. Pass the result on to `work()`. */
+export function workSettingsFrom(env: Env, jobs: readonly JobContract[], declared: WorkSettings = {}): WorkSettings {
+  const stuckAfter = minutes(env, 'WORKER_STUCK_JOB_TIMEOUT_MINUTES')
+  const batchSize = whole(env, 'WORKER_BATCH_SIZE')
+  const pollInterval = whole(env, 'WORKER_POLL_INTERVAL_MS')
+  const lanes = lanesFrom(env, declared.lanes)
+  return {
+    ...declared,
+    ...(lanes === undefined ? {} : { lanes }),
+    ...(stuckAfter === undefined ? {} : { stuckAfter }),
+    ...(batchSize === undefined ? {} : { batchSize }),
+    ...(pollInterval === undefined ? {} : { pollInterval }),
+    timeouts: { ...declared.timeouts, ...timeoutsFrom(env, jobs) },
+    memory: { ...declared.memory, ...memoryFrom(env) },
+  }
+}
+
+function lanesFrom(env: Env, declared: WorkSettings['lanes']): WorkSettings['lanes'] {
+  const changes = Object.entries(LANES).map(([name, { slots, timeout }]) => {
+    const change: { slots?: number; timeout?: Duration } = {}
+    const count = whole(env, slots)
+    const limit = minutes(env, timeout)
+    if (count !== undefined) change.slots = count
+    if (limit !== undefined) change.timeout = limit
+    return [name, change] as const
+  })
+  const isAsked = changes.some(([, change]) => Object.keys(change).length > 0)
+  if (!isAsked) return declared
+  const lanes: Record<string, LaneOptions> = { ...(declared ?? FAST_AND_GENERAL) }
+  for (const [name, change] of changes) {
+    const lane = lanes[name]
+    if (lane !== undefined) lanes[name] = { ...lane, ...change }
+  }
+  return lanes
+}
+
+function timeoutsFrom(env: Env, jobs: readonly JobContract[]): Record<string, Duration> {
+  const types = new Map(jobs.map(({ type }) => [type.toUpperCase().replace(/[^A-Z0-9]/g, '_'), type]))
+  const timeouts: Record<string, Duration> = {}
+  for (const variable of Object.keys(env)) {
+    const name = TYPE_TIMEOUT.exec(variable)?.[1]
+    if (name === undefined || NOT_A_TYPE.has(name)) continue
+    const timeout = minutes(env, variable)
+    if (timeout === undefined) continue
+    const type = types.get(name)
+    if (type === undefined) {
+      const known = [...types.keys()].map((each) => `WORKER_${each}_TIMEOUT_MINUTES`)
+      throw new InvalidDefinition(
+        `${variable} is set, but no job type of this worker is written like that.${suggestion(variable, known)} Unset it, or correct its name.`,
+      )
+    }
+    timeouts[type] = timeout
+  }
+  return timeouts
+}
+
+function memoryFrom(env: Env): MemoryOptions {
+  const thresholdPercent = whole(env, 'WORKER_MEMORY_THRESHOLD_PERCENT')
+  const checkInterval = whole(env, 'WORKER_MEMORY_CHECK_INTERVAL_MS')
+  return {
+    ...(thresholdPercent === undefined ? {} : { thresholdPercent }),
+    ...(checkInterval === undefined ? {} : { checkInterval }),
+  }
+}
+
+function whole(env: Env, variable: string): number | undefined {
+  return numberFrom(env, variable, { pattern: /^[1-9]\d{0,9}$/, expected: 'a whole number from 1' })
+}
+
+function minutes(env: Env, variable: string): Duration | undefined {
+  const expected = 'minutes above 0, like 20 or 0.5'
+  const count = numberFrom(env, variable, { pattern: /^\d{1,6}(\.\d+)?$/, expected })
+  return count === undefined ? undefined : Math.round(count * 60_000)
+}
+
+/** An empty variable counts as unset, as shells and containers have it. */
+function numberFrom(env: Env, variable: string, rule: { pattern: RegExp; expected: string }): number | undefined {
+  const text = env[variable]?.trim()
+  if (!text) return undefined
+  if (!rule.pattern.test(text) || Number(text) === 0)
+    throw new InvalidDefinition(`${variable} is "${text}": expected ${rule.expected}.`)
+  return Number(text)
+}
