@@ -10,6 +10,8 @@ import { groupLanes, type Lane, type LaneGroup, type LaneQueue, type Share, shar
 /** With trusted wake-ups one slow poll for all queues is only a backstop. */
 const BACKSTOP_MS = 30_000
 const ERROR_PAUSE_MS = 1_000
+/** A single failure is mostly a cut connection: what its claim may have taken should not wait long. */
+const FIRST_ERROR_PAUSE_MS = 50
 const NOT_NOW_PAUSE_MS = 500
 const TYPES_EVERY_MS = 5_000
 /** Something is due that we may not have: another process holds it, or nobody here knows its type. */
@@ -97,6 +99,7 @@ export class Fetcher {
   }
 
   async #loop(): Promise<void> {
+    let failures = 0
     while (!this.#isStopped) {
       this.#isAwake = false
       try {
@@ -108,11 +111,12 @@ export class Fetcher {
           await this.#claim(group, wanted)
           hasClaimed = true
         }
+        failures = 0
         if (!hasClaimed) await this.#sleep()
       } catch (error) {
         this.#services.onError('claim', error)
         // A nudge must not cut this short: a busy process would turn an outage into a storm.
-        await new Promise((resolve) => setTimeout(resolve, ERROR_PAUSE_MS))
+        await new Promise((resolve) => setTimeout(resolve, failures++ === 0 ? FIRST_ERROR_PAUSE_MS : ERROR_PAUSE_MS))
       }
     }
   }
