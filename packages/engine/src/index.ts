@@ -47,6 +47,7 @@ export {
   type WorkOptions,
 } from './millrace.ts'
 export type { Queryable } from './store/db.ts'
+export type { JobFilter } from './store/job-list.ts'
 export type { Job, JobAttempt, JobStatus, QueueCount } from './store/jobs.ts'
 export { type WorkSettings, workSettingsFrom } from './work-env.ts'
 export { type Handler, type Implementation, implement, type JobContext } from './worker/context.ts'

@@ -13,6 +13,7 @@ import { Events } from './events.ts'
 import { type Logger, stderrLogger } from './logger.ts'
 import { ConnectGate } from './store/connect-gate.ts'
 import { Database } from './store/db.ts'
+import type { JobFilter } from './store/job-list.ts'
 import type { Job, JobAttempt, QueueCount } from './store/jobs.ts'
 import { checkSchema } from './store/migrator.ts'
 import { checkServer } from './store/server.ts'
@@ -128,6 +129,11 @@ export class Millrace {
 
   job(id: string): Promise<Job | undefined> {
     return this.#jobs.get(id)
+  }
+
+  /** Jobs, live and archived, newest first. */
+  jobs(filter: JobFilter = {}): Promise<Job[]> {
+    return this.#jobs.list(filter)
   }
 
   /** The failed attempts of a job, oldest first. */

@@ -1,7 +1,9 @@
 // Looking at jobs and changing their course from outside.
 import type { Clock } from '../clock.ts'
 import type { Registry } from '../contract/registry.ts'
+import { InvalidDefinition } from '../errors.ts'
 import type { Database } from '../store/db.ts'
+import { type JobFilter, jobList } from '../store/job-list.ts'
 import {
   isJobId,
   type Job,
@@ -23,6 +25,8 @@ export type CancelResult =
   | 'requested'
   | 'already_finished'
   | 'not_found'
+
+const MAX_PAGE = 1_000
 
 export class JobManager {
   readonly #db: Database
@@ -63,6 +67,15 @@ export class JobManager {
 
   async get(id: string): Promise<Job | undefined> {
     return isJobId(id) ? jobGet(this.#db, id) : undefined
+  }
+
+  async list(filter: JobFilter): Promise<Job[]> {
+    const { before, limit = 50 } = filter
+    if (before !== undefined && !isJobId(before))
+      throw new InvalidDefinition(`before is ${JSON.stringify(before)}: expected the id of a job.`)
+    if (!Number.isInteger(limit) || limit < 1 || limit > MAX_PAGE)
+      throw new InvalidDefinition(`limit is ${limit}: expected an integer from 1 to ${MAX_PAGE}.`)
+    return jobList(this.#db, filter)
   }
 
   async attempts(id: string): Promise<JobAttempt[]> {
