@@ -1,5 +1,5 @@
 // The database a command runs on, as it is shown to people.
-import type { EmbeddedPostgres } from '@millrace/embedded'
+import { type EmbeddedPostgres, startEmbedded } from '@millrace/embedded'
 import { migrationStatus, SchemaTooOld } from 'millrace'
 
 export interface Database {
@@ -18,6 +18,11 @@ export function embeddedDatabase(server: EmbeddedPostgres): Database {
   const { url, version, port, dataDirectory } = server
   const description = `embedded Postgres ${version} on port ${port}, data in ${dataDirectory}`
   return { url, description, stop: () => server.stop() }
+}
+
+/** The one that is named, or else the project's embedded server: the running one, or started for this command. */
+export async function projectDatabase(url: string | undefined): Promise<Database> {
+  return url ? namedDatabase(url) : embeddedDatabase(await startEmbedded({}))
 }
 
 /** The last migration of the schema. Refuses a schema that this version cannot run on. */

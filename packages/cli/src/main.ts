@@ -1,6 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { Command } from 'commander'
+import { cancelCommand } from './commands/cancel.ts'
 import { devCommand } from './commands/dev.ts'
+import { enqueueCommand } from './commands/enqueue.ts'
+import { jobCommand } from './commands/job.ts'
+import { jobsCommand } from './commands/jobs.ts'
 import { migrateCommand } from './commands/migrate.ts'
 import { workCommand } from './commands/work.ts'
 
@@ -9,6 +13,7 @@ Examples:
   millrace dev dist/workload.js      a database, a worker and health endpoints on this machine
   millrace migrate                   bring the database in DATABASE_URL to this version
   millrace work dist/workload.js     a worker on that database
+  millrace jobs --status failed      what waits for another attempt
 
 Environment:
   DATABASE_URL   the database; without it \`dev\` starts an embedded Postgres that keeps its data
@@ -26,6 +31,10 @@ export async function main(argv: readonly string[] = process.argv): Promise<void
     .addCommand(devCommand())
     .addCommand(workCommand())
     .addCommand(migrateCommand())
+    .addCommand(enqueueCommand())
+    .addCommand(jobsCommand())
+    .addCommand(jobCommand())
+    .addCommand(cancelCommand())
     .addHelpText('after', help)
     .parseAsync(argv)
 }

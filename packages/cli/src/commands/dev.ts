@@ -2,6 +2,7 @@ import { startEmbedded } from '@millrace/embedded'
 import { Command, Option } from 'commander'
 import { migrate } from 'millrace'
 import { type Database, embeddedDatabase, namedDatabase, schemaVersion } from '../database.ts'
+import { fail } from '../failure.ts'
 import { serveHealth } from '../health-server.ts'
 import { Lifecycle } from '../lifecycle.ts'
 import { createLogger } from '../log.ts'
@@ -10,7 +11,7 @@ import { Summary } from '../summary.ts'
 import { slotsOf, startWorker } from '../worker-process.ts'
 import type { Workload } from '../workload.ts'
 import { loadWorkload } from '../workload-module.ts'
-import { addWorkerOptions, fail, parsePort, type WorkerOptions } from './worker-options.ts'
+import { addWorkerOptions, parsePort, type WorkerOptions } from './worker-options.ts'
 
 const help = `
 The module is a file, or a package installed here, with a workload as its default export. Without one there is only the

@@ -1,5 +1,6 @@
 import { Command, Option } from 'commander'
 import { namedDatabase, schemaVersion } from '../database.ts'
+import { fail } from '../failure.ts'
 import { serveHealth } from '../health-server.ts'
 import { Lifecycle } from '../lifecycle.ts'
 import { createLogger } from '../log.ts'
@@ -8,7 +9,7 @@ import { Summary } from '../summary.ts'
 import { slotsOf, startWorker } from '../worker-process.ts'
 import type { Workload } from '../workload.ts'
 import { loadWorkload } from '../workload-module.ts'
-import { addWorkerOptions, fail, parsePort, type WorkerOptions } from './worker-options.ts'
+import { addWorkerOptions, parsePort, type WorkerOptions } from './worker-options.ts'
 
 const help = `
 It neither migrates nor runs the workload's setup: run \`millrace migrate\` when you deploy. On a schema that lacks a

@@ -1,10 +1,6 @@
-// Options that `dev` and `work` share, and how a command ends when it fails.
-
-import { EmbeddedError } from '@millrace/embedded'
+// Options that `dev` and `work` share.
 import { type Command, InvalidArgumentError, Option } from 'commander'
-import { type Duration, MillraceError } from 'millrace'
-import { PortUnusable } from '../health-server.ts'
-import { WorkloadUnusable } from '../workload-module.ts'
+import type { Duration } from 'millrace'
 
 export interface WorkerOptions {
   readonly concurrency: Record<string, number>
@@ -29,7 +25,7 @@ function parseConcurrency(text: string, others: Record<string, number>): Record<
   return { ...others, [queue]: Number(slots) }
 }
 
-function parseDuration(text: string): Duration {
+export function parseDuration(text: string): Duration {
   if (/^\d+(\.\d+)?(ms|s|m|h|d)$/.test(text)) return text as Duration
   throw new InvalidArgumentError("Expected a number with ms, s, m, h or d, such as '25s'.")
 }
@@ -40,13 +36,10 @@ export function parsePort(text: string): number {
   throw new InvalidArgumentError('Expected a port from 0 to 65535; 0 takes any free one.')
 }
 
-/** Says what went wrong and ends the process with code 1. Errors that are not meant for people keep their stack. */
-export function fail(command: Command, error: unknown): never {
-  const isForPeople = [MillraceError, EmbeddedError, PortUnusable].some((known) => error instanceof known)
-  if (isForPeople) command.error(`error: ${(error as Error).message}`)
-  if (error instanceof WorkloadUnusable) {
-    const { stack } = (error.cause ?? {}) as Error
-    command.error(`error: ${error.message}${stack ? `\n\n${stack}` : ''}`)
+/** A whole number from `lowest`. */
+export function parseCount(lowest: number): (text: string) => number {
+  return (text) => {
+    if (/^\d{1,9}$/.test(text) && Number(text) >= lowest) return Number(text)
+    throw new InvalidArgumentError(`Expected a whole number from ${lowest}.`)
   }
-  command.error(`error: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`)
 }

@@ -1,0 +1,87 @@
+// A client for commands that look at jobs or change them: which database, which workload, and how a failure is told.
+import { readFileSync } from 'node:fs'
+import { type Command, Option } from 'commander'
+import { createMillrace, type Logger, type Millrace } from 'millrace'
+import { type Database, projectDatabase } from './database.ts'
+import { fail } from './failure.ts'
+import type { Workload } from './workload.ts'
+import { loadWorkload, WorkloadUnusable } from './workload-module.ts'
+
+export interface ClientOptions {
+  readonly databaseUrl?: string
+  readonly module?: string
+  readonly json?: true
+}
+
+/** Options of every command that talks to the database. */
+export function addClientOptions(command: Command): Command {
+  return command
+    .addOption(
+      new Option('--database-url <url>', "the database; without it, the project's embedded one").env('DATABASE_URL'),
+    )
+    .option('--json', 'print JSON')
+}
+
+/** For commands that need to know the job types. */
+export function addModuleOption(command: Command): Command {
+  return command.addOption(
+    new Option('--module <module>', 'the workload; default: "millrace": { "module": … } in package.json').env(
+      'MILLRACE_MODULE',
+    ),
+  )
+}
+
+const silent: Logger = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
+
+export interface Opened {
+  readonly millrace: Millrace
+  /** Undefined: none is named, and the command can do without. */
+  readonly workload: Workload | undefined
+}
+
+/** Runs `work` with a client and closes it; a failure is told in one line and ends the process with code 1. */
+export async function withClient(
+  command: Command,
+  options: ClientOptions,
+  work: (opened: Opened) => Promise<void>,
+): Promise<void> {
+  let database: Database | undefined
+  let millrace: Millrace | undefined
+  try {
+    const workload = await namedWorkload(options.module)
+    database = await projectDatabase(options.databaseUrl)
+    millrace = createMillrace({
+      database: database.url,
+      jobs: workload?.jobs ?? [],
+      maxConnections: 2,
+      logger: silent,
+    })
+    await work({ millrace, workload })
+  } catch (error) {
+    await millrace?.close()
+    await database?.stop()
+    fail(command, error)
+  }
+  await millrace.close()
+  await database.stop()
+}
+
+/** The workload of `--module` or of the package in the working directory. */
+async function namedWorkload(named: string | undefined): Promise<Workload | undefined> {
+  const module = named ?? moduleOfPackage()
+  return module === undefined ? undefined : loadWorkload(module)
+}
+
+function moduleOfPackage(): string | undefined {
+  let text: string
+  try {
+    text = readFileSync('package.json', 'utf8')
+  } catch {
+    return undefined
+  }
+  const module = JSON.parse(text).millrace?.module
+  if (module === undefined || typeof module === 'string') return module
+  throw new WorkloadUnusable(
+    'package.json names `millrace.module`, but not as a text. Expected the path of a workload.',
+  )
+}

@@ -1,0 +1,82 @@
+import { text } from 'node:stream/consumers'
+import { Command, InvalidArgumentError, Option } from 'commander'
+import type { Duration, EnqueueOptions, EnqueueResult } from 'millrace'
+import { addClientOptions, addModuleOption, type ClientOptions, withClient } from '../client.ts'
+import { print, printJson } from '../print.ts'
+import { parseCount, parseDuration } from './worker-options.ts'
+
+const help = `
+The payload is checked as in a program, so the workload must be known: name it with --module or MILLRACE_MODULE, or once
+and for all in package.json as "millrace": { "module": "dist/workload.js" }.
+
+Examples:
+  millrace enqueue send-mail '{"to":"ada@example.com"}' --module dist/workload.js
+  millrace enqueue report '{"month":"2026-01"}' --tenant acme --delay 10m
+  millrace enqueue import - < payload.json
+`
+
+interface Options extends ClientOptions {
+  readonly tenant?: string
+  readonly priority?: number
+  readonly delay?: Duration
+  readonly runAt?: Date
+  readonly correlation?: string
+  readonly dedupKey?: string
+  readonly maxAttempts?: number
+  readonly createdBy?: string
+}
+
+export function enqueueCommand(): Command {
+  const command = new Command('enqueue')
+    .summary('enqueue a job')
+    .description('Enqueue a job.')
+    .argument('<type>', 'the job type')
+    .argument('[json]', 'the payload; - reads it from stdin', '{}')
+    .option('--tenant <tenant>', 'the tenant it belongs to')
+    .addOption(new Option('--priority <number>', "lower runs first; default: the queue's").argParser(parseCount(0)))
+    .addOption(new Option('--delay <duration>', 'not before this long from now').argParser(parseDuration))
+    .addOption(new Option('--run-at <time>', 'not before this time, such as 2026-01-31T08:00:00Z').argParser(parseTime))
+    .option('--correlation <id>', 'ties related jobs together')
+    .option('--dedup-key <key>', 'at most one live job of this type and tenant has it')
+    .addOption(new Option('--max-attempts <number>', "default: the job type's").argParser(parseCount(1)))
+    .option('--created-by <name>', 'who asked for it')
+  return addModuleOption(addClientOptions(command)).addHelpText('after', help).action(act)
+}
+
+async function act(type: string, json: string, options: Options, command: Command): Promise<void> {
+  const payload = parsePayload(command, json === '-' ? await text(process.stdin) : json)
+  await withClient(command, options, async ({ millrace, workload }) => {
+    if (workload === undefined) {
+      command.error(
+        'error: No workload is named, so the payload cannot be checked. Pass --module, set MILLRACE_MODULE, or add "millrace": { "module": "dist/workload.js" } to package.json.',
+      )
+    }
+    const result = await millrace.enqueueByType(type, payload, enqueueOptions(options))
+    if (options.json) printJson(result)
+    else print(sentence(result))
+  })
+}
+
+function enqueueOptions({ correlation, databaseUrl: _, module: __, json: ___, ...rest }: Options): EnqueueOptions {
+  return { ...rest, ...(correlation === undefined ? {} : { correlationId: correlation }) }
+}
+
+function sentence(result: EnqueueResult): string {
+  if (result.status === 'duplicate') return `Job ${result.id} holds the dedup key: nothing was enqueued.\n`
+  const warnings = result.warnings.map((warning) => `Warning: ${warning}\n`)
+  return `Job ${result.id} is enqueued.\n${warnings.join('')}`
+}
+
+function parsePayload(command: Command, json: string): unknown {
+  try {
+    return JSON.parse(json)
+  } catch (error) {
+    command.error(`error: The payload is not JSON: ${(error as Error).message}. Quote it, such as '{"n":1}'.`)
+  }
+}
+
+function parseTime(value: string): Date {
+  const time = new Date(value)
+  if (/^\d{4}-\d\d-\d\d/.test(value) && !Number.isNaN(time.getTime())) return time
+  throw new InvalidArgumentError('Expected a time such as 2026-01-31T08:00:00Z.')
+}

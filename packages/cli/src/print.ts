@@ -1,0 +1,32 @@
+// What commands write to stdout.
+
+export function print(text: string): void {
+  process.stdout.write(text)
+}
+
+export function printJson(value: unknown): void {
+  print(`${JSON.stringify(value, null, 2)}\n`)
+}
+
+const UNITS = [
+  ['d', 86_400_000],
+  ['h', 3_600_000],
+  ['m', 60_000],
+  ['s', 1_000],
+] as const
+
+/** "in 5m", "3h ago", "now". */
+export function fromNow(time: Date | null, now = Date.now()): string {
+  if (time === null) return ''
+  const ms = time.getTime() - now
+  const [unit, size] = UNITS.find(([, length]) => Math.abs(ms) >= length) ?? []
+  if (unit === undefined) return 'now'
+  const amount = `${Math.round(Math.abs(ms) / size)}${unit}`
+  return ms > 0 ? `in ${amount}` : `${amount} ago`
+}
+
+/** One line of at most `width` characters: what comes from a job may hold anything, control characters included. */
+export function oneLine(text: string | null, width: number): string {
+  const clean = (text ?? '').replace(/[\p{Cc}\p{Bidi_Control}]+/gu, ' ').trim()
+  return clean.length > width ? `${clean.slice(0, width - 1)}…` : clean
+}

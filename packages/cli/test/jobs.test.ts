@@ -1,0 +1,93 @@
+import { createMillrace, defineJob, defineQueues } from 'millrace'
+import { expect, test } from 'vitest'
+import { z } from 'zod'
+import { freshDatabase } from './support/database.ts'
+import { fixture, Program } from './support/program.ts'
+
+// The contract of fixtures/nap.js, as a program that only enqueues would have it.
+const queues = defineQueues({ beds: { concurrency: 3 } })
+const nap = defineJob({ type: 'nap', queue: queues.beds, payload: z.object({}) })
+
+async function setup() {
+  const database = await freshDatabase()
+  const millrace = createMillrace({ database: database.url, jobs: [nap] })
+  return {
+    millrace,
+    async run(...args: string[]) {
+      await using program = new Program(args, { DATABASE_URL: database.url })
+      return await program.ended()
+    },
+    async [Symbol.asyncDispose]() {
+      await millrace.close()
+      await database.drop()
+    },
+  }
+}
+
+test('enqueue checks the payload by the workload, and says the id', async () => {
+  await using t = await setup()
+  const module = ['--module', fixture('nap.js')]
+  const told = await t.run('enqueue', 'nap', '{}', ...module, '--tenant', 'acme', '--delay', '1h', '--priority', '3')
+  const [, id = ''] = /^Job (\d+) is enqueued\.\n$/.exec(told.out) ?? []
+  expect(await t.millrace.job(id)).toMatchObject({ type: 'nap', tenant: 'acme', priority: 3, status: 'pending' })
+  const again = await t.run('enqueue', 'nap', '{}', ...module, '--dedup-key', 'k', '--json')
+  expect(JSON.parse(again.out)).toMatchObject({ status: 'queued', warnings: [] })
+  expect((await t.run('enqueue', 'nap', '{}', ...module, '--dedup-key', 'k')).out).toMatch(/holds the dedup key/)
+})
+
+test.each([
+  [['enqueue', 'nap', '{n:1}', '--module', fixture('nap.js')], /The payload is not JSON/],
+  [['enqueue', 'nap', '7', '--module', fixture('nap.js')], /The payload of job "nap" is not valid/],
+  [['enqueue', 'npa', '{}', '--module', fixture('nap.js')], /There is no job type "npa"\. Did you mean "nap"\?/],
+  [['enqueue', 'nap', '{}'], /No workload is named.*--module/],
+  [['enqueue', 'nap', '{}', '--delay', 'soon'], /Expected a number with ms, s, m, h or d/],
+  [['job', '1'], /There is no job 1/],
+  [['jobs', '--status', 'done'], /Allowed choices are pending/],
+  [['jobs', '--limit', '0'], /Expected a number from 1 to 1000/],
+])('%j is refused', async (args, message) => {
+  await using t = await setup()
+  const { code, err } = await t.run(...args)
+  expect(err).toMatch(message)
+  expect(code).toBe(1)
+})
+
+test('jobs lists them as a table, as JSON and by filter; an empty list says so', async () => {
+  await using t = await setup()
+  expect((await t.run('jobs')).out).toBe('No job is like that.\n')
+  const { id } = await t.millrace.enqueue(nap, {}, { tenant: 'acme\u001b[31m', delay: '1h' })
+  const { id: other } = await t.millrace.enqueue(nap, {})
+  await t.millrace.cancel(other)
+  const { out } = await t.run('jobs')
+  expect(out).toMatch(/^ID +STATUS +TYPE +QUEUE +TENANT +ATTEMPT +WHEN\n/)
+  expect(out).toMatch(new RegExp(`^${id} +pending +nap +beds +acme \\[31m +0/5 +due in (60m|1h)$`, 'm'))
+  expect(out).toMatch(new RegExp(`^${other} +cancelled +nap +beds +0/5 +ended (now|1s ago)$`, 'm'))
+  const json = await t.run('jobs', '--status', 'cancelled', '--json')
+  expect(JSON.parse(json.out)).toMatchObject([{ id: other, status: 'cancelled' }])
+  expect((await t.run('jobs', '--limit', '1')).out).toContain(`millrace jobs --before ${other}`)
+})
+
+test('job shows one in full', async () => {
+  await using t = await setup()
+  const { id } = await t.millrace.enqueue(nap, {}, { createdBy: 'ada', correlationId: 'night' })
+  const { out } = await t.run('job', id)
+  expect(out).toMatch(/^Status +pending, due (now|\d+s ago)$/m)
+  expect(out).toMatch(/^Correlation +night$/m)
+  expect(out).toMatch(/^Created .* by ada$/m)
+  expect(JSON.parse((await t.run('job', id, '--json')).out)).toMatchObject({ id, attempts: [], payload: {} })
+})
+
+test('cancel ends waiting jobs, and says by its exit code if one was over already', async () => {
+  await using t = await setup()
+  const { id } = await t.millrace.enqueue(nap, {})
+  expect(await t.run('cancel', id, '--reason', 'slept enough')).toMatchObject({
+    code: 0,
+    out: `Job ${id} is cancelled.\n`,
+  })
+  expect(await t.millrace.job(id)).toMatchObject({ status: 'cancelled', reason: 'slept enough' })
+  const late = await t.run('cancel', id, '999', '--json')
+  expect(JSON.parse(late.out)).toEqual([
+    { id, result: 'already_finished' },
+    { id: '999', result: 'not_found' },
+  ])
+  expect(late.code).toBe(1)
+})
