@@ -1,19 +1,19 @@
+import type { LaneDescription, Worker } from 'millrace'
 import { counted } from './worker-process.ts'
 
 /** What is running: an aligned block for the terminal, an object for `GET /` and the log. */
 export class Summary {
   readonly #lines: [label: string, value: string][] = []
-  #queues: Record<string, number> = {}
+  #lanes: readonly LaneDescription[] = []
 
   add(label: string, value: string): void {
     this.#lines.push([label, value])
   }
 
-  addWorker(id: string, slots: Record<string, number>): void {
-    this.#queues = slots
+  addWorker({ id, lanes }: Pick<Worker, 'id' | 'lanes'>): void {
+    this.#lanes = lanes
     this.add('Worker', id)
-    const queues = Object.entries(slots).map(([queue, count]) => `${queue} (${counted(count, 'slot')})`)
-    this.add('Queues', queues.join(', '))
+    this.add('Lanes', lanes.map(laneText).join(', '))
   }
 
   asText(): string {
@@ -24,6 +24,12 @@ export class Summary {
 
   asObject(): Record<string, unknown> {
     const fields = Object.fromEntries(this.#lines.map(([label, value]) => [label.toLowerCase(), value]))
-    return { ...fields, queues: this.#queues }
+    return { ...fields, lanes: this.#lanes }
   }
+}
+
+/** "mail (10 slots)", or with the queues it serves where they are not its name. */
+function laneText({ name, slots, queues }: LaneDescription): string {
+  const serves = queues.length === 1 && queues[0] === name ? '' : ` for ${queues.join(', ')}`
+  return `${name} (${counted(slots, 'slot')}${serves})`
 }

@@ -1,5 +1,13 @@
 // What `dev` and `work` have in common once there is a database: client, workload, worker, and how they stop.
-import { createMillrace, type Duration, type Logger, type Millrace, type Worker } from 'millrace'
+import {
+  createMillrace,
+  type Duration,
+  type Logger,
+  type Millrace,
+  type Worker,
+  type WorkOptions,
+  workSettingsFrom,
+} from 'millrace'
 import { logJobs } from './job-log.ts'
 import type { Lifecycle } from './lifecycle.ts'
 import type { Workload } from './workload.ts'
@@ -35,8 +43,7 @@ export async function startWorker(lifecycle: Lifecycle, plan: WorkerPlan): Promi
   if (workload.handlers.length === 0) return undefined
   return lifecycle.start({
     name: 'worker',
-    begin: () =>
-      millrace.work({ handlers: workload.handlers, concurrency: { ...plan.concurrency }, gracePeriod: plan.grace }),
+    begin: () => millrace.work({ ...settingsOf(plan), handlers: workload.handlers, gracePeriod: plan.grace }),
     end: (worker) => drain(millrace, worker, plan),
   })
 }
@@ -51,13 +58,9 @@ async function drain({ events }: Millrace, worker: Worker, { logger, grace }: Wo
   logger.info({ worker: worker.id, finished }, 'the worker has stopped: what it did not finish is back in its queue')
 }
 
-/** Slots per queue, as the worker will have them. */
-export function slotsOf({
-  workload,
-  concurrency,
-}: Pick<WorkerPlan, 'workload' | 'concurrency'>): Record<string, number> {
-  const queues = workload.handlers.map(({ contract }) => contract.queue)
-  return Object.fromEntries(queues.map(({ name, concurrency: own }) => [name, concurrency[name] ?? own]))
+function settingsOf({ workload, concurrency }: WorkerPlan): Omit<WorkOptions, 'handlers'> {
+  const contracts = workload.handlers.map(({ contract }) => contract)
+  return { ...workSettingsFrom(process.env, contracts, workload.settings), concurrency }
 }
 
 export const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`

@@ -1,5 +1,5 @@
 // What `millrace dev` and `millrace work` run. Only types: a workload needs no command line to be imported or tested.
-import type { Implementation, JobContract, Logger, Millrace } from 'millrace'
+import type { Implementation, JobContract, Logger, Millrace, WorkSettings } from 'millrace'
 
 export interface Workload {
   /** For people: printed at the start and in the health answers. */
@@ -7,6 +7,8 @@ export interface Workload {
   /** Every contract that this program enqueues or runs. */
   readonly jobs: readonly JobContract[]
   readonly handlers: readonly Implementation[]
+  /** Lanes, timeouts and memory limits of its workers; the WORKER_* variables override them. */
+  readonly settings?: WorkSettings
   /** Makes the workload's own tables and the like. Runs before every start of `dev`, so it must be safe to repeat. */
   setup?(context: SetupContext): Promise<void>
   /** Starts what runs beside the worker: servers that handlers call, producers. Complete before the first job starts. */

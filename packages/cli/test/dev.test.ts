@@ -24,7 +24,7 @@ describe('dev with an embedded database', () => {
     const block = await dev.said(/Millrace is running[\s\S]*Ctrl-C to stop/)
     expect(block[0]).toMatch(/Workload {2}naps\n/)
     expect(block[0]).toMatch(new RegExp(`Database {2}embedded Postgres \\S+ on port \\d+, data in ${home.path}/`))
-    expect(block[0]).toMatch(/Schema {4}\d{4}_\w+\n {2}Worker {4}[0-9a-f-]{36}\n {2}Queues {4}beds \(3 slots\)\n/)
+    expect(block[0]).toMatch(/Schema {4}\d{4}_\w+\n {2}Worker {4}[0-9a-f-]{36}\n {2}Lanes {5}beds \(3 slots\)\n/)
     expect(await get(`${url}/readyz`)).toEqual({ status: 200, body: { status: 'ready' } })
     expect(await get(`${url}/healthz`)).toMatchObject({ status: 200, body: { status: 'alive' } })
     expect(await get(`${url}/`)).toMatchObject({ status: 200, body: { workload: 'naps', queues: { beds: 3 } } })

@@ -57,9 +57,18 @@ test('a second signal ends work at once', async () => {
 test('work takes its slots from --concurrency and serves health only with --port', async () => {
   await using t = await setup('--concurrency', 'beds=7', '--port', '0', '--host', '127.0.0.1')
   const [line] = await t.work.said(/\{.*"msg":"running"\}/)
-  const { queues: slots, health } = JSON.parse(line)
-  expect(slots).toEqual({ beds: 7 })
+  const { lanes, health } = JSON.parse(line)
+  expect(lanes).toEqual([{ name: 'beds', slots: 7, queues: ['beds'] }])
   expect(await get(health)).toMatchObject({ status: 200 })
+})
+
+test('work takes its lanes and limits from WORKER_* variables, and refuses one that makes no sense', async () => {
+  await using database = await freshDatabase()
+  const env = { DATABASE_URL: database.url, WORKER_GENERAL_THREADS: '6' }
+  await using without = new Program(['work', fixture('nap.js')], env)
+  expect(await without.ended()).toMatchObject({ code: 1, err: expect.stringContaining('takes only fast job types') })
+  await using wrong = new Program(['work', fixture('nap.js')], { ...env, WORKER_NAPS_TIMEOUT_MINUTES: '2' })
+  expect((await wrong.ended()).err).toMatch(/Did you mean "WORKER_NAP_TIMEOUT_MINUTES"/)
 })
 
 test('work refuses a queue that no handler runs in', async () => {

@@ -6,7 +6,7 @@ import { Lifecycle } from '../lifecycle.ts'
 import { createLogger } from '../log.ts'
 import { Readiness } from '../readiness.ts'
 import { Summary } from '../summary.ts'
-import { slotsOf, startWorker } from '../worker-process.ts'
+import { startWorker } from '../worker-process.ts'
 import type { Workload } from '../workload.ts'
 import { loadWorkload } from '../workload-module.ts'
 import { addWorkerOptions, parsePort, type WorkerOptions } from './worker-options.ts'
@@ -79,7 +79,7 @@ async function work(workload: Workload, options: Options & { databaseUrl: string
     const plan = { workload, logger, ...options }
     const worker = await startWorker(lifecycle, plan)
     readiness.watchWorker(worker)
-    if (worker !== undefined) summary.addWorker(worker.id, slotsOf(plan))
+    if (worker !== undefined) summary.addWorker(worker)
     // In production the log is all there is; the block is for a person who looks on.
     if (process.stdout.isTTY) process.stdout.write(summary.asText())
     else logger.info(summary.asObject(), 'running')
