@@ -56,6 +56,13 @@ test.each([
   expect(err).toMatch(/warm-up .*\n(.*\n)*round 2\/2/)
 })
 
+test('lanes measures how long a quick job waits, and slow work does not keep the fast lane', async () => {
+  const { code, out } = await bench('lanes', '--json', '--rounds', '1', '--jobs', '3')
+  expect(code).toBe(0)
+  const { measurements } = JSON.parse(out)
+  expect(measurements).toMatchObject(Array.from({ length: 3 }, () => ({ unit: 'ms', median: expect.any(Number) })))
+})
+
 test('without --json there is a table', async () => {
   const { out } = await bench('drain', '--rounds', '1', '--jobs', '200')
   expect(out).toMatch(/^drain: 1 rounds of 200 jobs\nNode .*PostgreSQL.*\nfsync o/)
