@@ -56,7 +56,7 @@ test.each([
   expect(err).toMatch(/warm-up .*\n(.*\n)*round 2\/2/)
 })
 
-test('lanes measures how long a quick job waits, and slow work does not keep the fast lane', async () => {
+test('lanes measures how long a quick job waits, in milliseconds', async () => {
   const { code, out } = await bench('lanes', '--json', '--rounds', '1', '--jobs', '3')
   expect(code).toBe(0)
   const { measurements } = JSON.parse(out)
