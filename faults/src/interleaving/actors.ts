@@ -31,7 +31,7 @@ export interface Actor {
   isUndone: boolean
 }
 
-const failure = { class: 'Error', message: 'fault', stack: null, fingerprint: null, logs: null }
+const failure = { class: 'Error', message: 'fault', stack: null, fingerprint: 'f', logs: null }
 
 function settlementOf(kind: 'finish' | 'fail', subject: Subject, run: RunName): Settlement {
   const key = { id: subject.id, runId: subject.runs[run] }

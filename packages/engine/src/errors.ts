@@ -2,6 +2,7 @@
 // what happened, what was expected, what to do.
 import pg from 'pg'
 import { suggestion } from './did-you-mean.ts'
+import { type Described, fingerprintOf } from './fingerprint.ts'
 
 export type MillraceErrorCode =
   | 'invalid_definition'
@@ -260,10 +261,9 @@ export const isRefused = (error: unknown): boolean => sqlState.refused.test(stat
 export const isTransient = (error: unknown): boolean => sqlState.transient.test(stateOf(error))
 
 /** What is kept of a failure, whatever was thrown. */
-export interface Failure {
-  class: string
-  message: string
-  stack: string | null
+export interface Failure extends Described {
+  /** The same for failures that have the same cause, as far as text can tell. */
+  fingerprint: string
 }
 
 const MAX_MESSAGE = 4_000
@@ -271,6 +271,17 @@ const MAX_STACK = 8_000
 
 /** Turns anything thrown into text that Postgres will store: recording a failure must never fail. */
 export function failureFrom(thrown: unknown): Failure {
+  const described = describe(thrown)
+  return { ...described, fingerprint: fingerprintOf(described) }
+}
+
+/** A failure that nobody threw: we found it out ourselves. */
+export function failureOf(name: string, message: string): Failure {
+  const described = { class: name, message, stack: null }
+  return { ...described, fingerprint: fingerprintOf(described) }
+}
+
+function describe(thrown: unknown): Described {
   try {
     if (thrown instanceof Error) {
       return {

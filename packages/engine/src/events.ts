@@ -1,6 +1,6 @@
 // What happens inside a process, for logs, metrics and tests. Listeners run synchronously and cannot break the engine.
+import type { DeadReason } from './contract/redrive.ts'
 import type { Failure } from './errors.ts'
-import type { DeadReason } from './store/settlements.ts'
 
 export interface JobRef {
   id: string
@@ -35,6 +35,8 @@ export interface MillraceEvents {
   loop_blocked: { ms: number }
   /** Memory runs short and nothing more is claimed, or it is free again. */
   memory_pressure: { percent: number; isHigh: boolean }
+  /** So many dead letters wait for a decision. Again only after there were fewer than the threshold. */
+  dlq_alert: { count: number; threshold: number }
   database_error: { during: string; error: unknown }
   idle: { queues: readonly string[] }
 }

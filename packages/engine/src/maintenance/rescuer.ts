@@ -5,12 +5,13 @@
 // If it dies halfway, its transaction rolls back and the next pass, anywhere, does the work.
 import type { Clock } from '../clock.ts'
 import type { Retention } from '../contract/job.ts'
+import type { DeadReason } from '../contract/redrive.ts'
 import type { Registry } from '../contract/registry.ts'
-import { isRefused } from '../errors.ts'
+import { failureOf, isRefused } from '../errors.ts'
 import type { Events } from '../events.ts'
 import type { Database, Session } from '../store/db.ts'
 import { jobOrphans, jobOverdue, type Orphan } from '../store/jobs.ts'
-import { type DeadReason, giveBack, type RecordedFailure, type Settlement, settle } from '../store/settlements.ts'
+import { giveBack, type Settlement, settle } from '../store/settlements.ts'
 import { type DeadWorker, workerExpire } from '../store/workers.ts'
 import type { Ticker } from './loop.ts'
 
@@ -131,7 +132,7 @@ export class Rescuer implements Ticker<RescueResult> {
     errorClass: string,
     message: string,
   ): Settlement {
-    const failure: RecordedFailure = { class: errorClass, message, stack: null, fingerprint: null, logs: null }
+    const failure = { ...failureOf(errorClass, message), logs: null }
     const { id, runId } = run
     return { kind: 'bury', id, runId, reason, failure, retention: this.#retentionOf(run.type), drop: false }
   }

@@ -263,6 +263,7 @@ export interface JobAttempt {
   errorClass: string
   errorMessage: string
   errorStack: string | null
+  fingerprint: string | null
   logs: unknown
 }
 

@@ -1,26 +1,15 @@
 // How a run ends. Three statements, each fenced by (id, run_id) and each returning the runs it won.
 import type { Retention } from '../contract/job.ts'
+import type { DeadReason } from '../contract/redrive.ts'
+import type { Failure } from '../errors.ts'
 import { plainArray, textArray } from './arrays.ts'
 import type { Session } from './db.ts'
 import type { Now } from './jobs.ts'
 
-export interface RecordedFailure {
-  class: string
-  message: string
-  stack: string | null
-  fingerprint: string | null
+export interface RecordedFailure extends Failure {
   /** JSON text: the last log lines of the run. */
   logs: string | null
 }
-
-export type DeadReason =
-  | 'exhausted'
-  | 'discarded'
-  | 'unrecoverable'
-  | 'gave_up'
-  | 'invalid_payload'
-  | 'stuck'
-  | 'crash_loop'
 
 interface RunKey {
   id: string

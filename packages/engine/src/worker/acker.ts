@@ -4,7 +4,7 @@
 // a repeated flush calls a fence lost it reads back whether the first one had done the work. Patience ends with the
 // lease, with the run's deadline or after a minute; then the run is forgotten, and reconciliation gives it back.
 import { type Clock, monotonicMs } from '../clock.ts'
-import { isNoPartition, isRefused } from '../errors.ts'
+import { failureOf, isNoPartition, isRefused } from '../errors.ts'
 import type { Database } from '../store/db.ts'
 import { jobRunState, type Settlement, settle } from '../store/settlements.ts'
 import type { Run } from './run.ts'
@@ -174,10 +174,7 @@ function leavesNoTrace(settlement: Settlement): boolean {
 }
 
 const unrecordable = {
-  class: 'Unrecordable',
-  message: 'Postgres refused to store the outcome of this run.',
-  stack: null,
-  fingerprint: null,
+  ...failureOf('Unrecordable', 'Postgres refused to store the outcome of this run.'),
   logs: null,
 }
 

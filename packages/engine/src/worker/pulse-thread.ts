@@ -5,6 +5,7 @@
 // that as the loss of the lease.
 import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads'
 import { monotonicMs } from '../clock.ts'
+import { failureOf } from '../errors.ts'
 import { jobRunning } from '../store/jobs.ts'
 import { notify } from '../store/notifications.ts'
 import { giveBack, settle } from '../store/settlements.ts'
@@ -169,7 +170,7 @@ class PulseThread {
   /** Recorded before the process dies: a rescuer could not tell a stuck run from the victim of a crash. */
   async #bury(jobs: readonly Placed[]): Promise<void> {
     const message = 'The run blocked the event loop beyond twice its timeout, so its process was ended.'
-    const failure = { class: 'StuckRun', message, stack: null, fingerprint: null, logs: null }
+    const failure = { ...failureOf('StuckRun', message), logs: null }
     const settlements = jobs.map(({ id, runId, retention }) => ({
       kind: 'bury' as const,
       id,

@@ -1,6 +1,7 @@
 // From how a handler ended to what is written about it. Pure, so that every case can be tested without a database.
 import { type Outcome, outcomeKind, RetryAfter } from '../contract/outcome.ts'
 import { encodeJson, MAX_RESULT_BYTES, validate } from '../contract/payload.ts'
+import type { DeadReason } from '../contract/redrive.ts'
 import { backoffMs } from '../contract/retry.ts'
 import {
   failureFrom,
@@ -11,7 +12,7 @@ import {
   Unrecoverable,
   WorkerStopping,
 } from '../errors.ts'
-import { type DeadReason, giveBack, type Settlement } from '../store/settlements.ts'
+import { giveBack, type Settlement } from '../store/settlements.ts'
 import type { Run } from './run.ts'
 
 /** How the handler ended. */
@@ -74,7 +75,7 @@ export function bury(run: Run, reason: DeadReason, error: unknown, logs: string 
     id: run.job.id,
     runId: run.runId,
     reason,
-    failure: { ...failureFrom(error), fingerprint: null, logs },
+    failure: { ...failureFrom(error), logs },
     retention: contract.retention,
     drop: reason === 'exhausted' || reason === 'gave_up' ? contract.retry.onExhausted === 'drop' : false,
   }
@@ -92,7 +93,7 @@ function failed({ run, ageMs, logs, random }: VerdictInput, error: unknown): Set
   if (retry.giveUpAfterMs !== undefined && ageMs + delayMs > retry.giveUpAfterMs)
     return bury(run, 'gave_up', error, logs)
   if (isPostponed) return requeue(run, { delayMs, refund: true })
-  return { ...requeue(run, { delayMs, refund: false }), failure: { ...failureFrom(error), fingerprint: null, logs } }
+  return { ...requeue(run, { delayMs, refund: false }), failure: { ...failureFrom(error), logs } }
 }
 
 function requeue(run: Run, how: { delayMs: number; refund: boolean }): Settlement & { kind: 'requeue' } {

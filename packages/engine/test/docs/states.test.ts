@@ -6,12 +6,13 @@ import { cancel, defineJob, defineQueues, discard, type Handler, implement, type
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { systemClock } from '#src/clock'
+import type { DeadReason } from '#src/contract/redrive'
 import { Registry } from '#src/contract/registry'
 import { Events } from '#src/events'
 import { Rescuer } from '#src/maintenance/rescuer'
 import { Database } from '#src/store/db'
 import { jobCancelWaiting, jobClaim, jobReleaseRun } from '#src/store/jobs'
-import { type DeadReason, type Settlement, settle } from '#src/store/settlements'
+import { type Settlement, settle } from '#src/store/settlements'
 import { setup as base, jobEvent } from '../support/setup.ts'
 
 const engine = new URL('../../', import.meta.url)
@@ -335,7 +336,7 @@ describe('a job', () => {
 })
 
 describe('a fence', () => {
-  const failure = { class: 'E', message: 'm', stack: null, fingerprint: null, logs: null }
+  const failure = { class: 'E', message: 'm', stack: null, fingerprint: 'f', logs: null }
   const settlements: Record<string, (run: { id: string; runId: string }) => Settlement> = {
     'job_finish.sql': (run) => ({
       kind: 'finish',
