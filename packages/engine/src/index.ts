@@ -1,12 +1,24 @@
 // The public surface, by name.
+export type {
+  AcknowledgeResult,
+  DeadLetterDetails,
+  DeadLetters,
+  IgnoreResult,
+  LetterIds,
+  NoteResult,
+  RedriveOptions,
+  ResolveResult,
+} from './client/dead-letters.ts'
 export type { EnqueueOptions } from './client/enqueue-options.ts'
 export type { EnqueueResult } from './client/enqueuer.ts'
 export type { CancelResult } from './client/manage.ts'
+export type { RedriveResult, RefusalReason } from './client/redrive.ts'
 export type { Clock } from './clock.ts'
 export type { Duration } from './contract/duration.ts'
 export { defineJob, type JobContract, type PayloadInput, type Retention } from './contract/job.ts'
 export { cancel, discard, type Outcome, RetryAfter, snooze } from './contract/outcome.ts'
 export { defineQueues, type Queue, type QueueOptions } from './contract/queue.ts'
+export type { DeadReason, RedrivePolicy } from './contract/redrive.ts'
 export { type Backoff, delays, exponential, fixed, type Jitter, linear, type RetryPolicy } from './contract/retry.ts'
 export {
   DatabaseTimeout,
@@ -47,6 +59,13 @@ export {
   type WorkOptions,
 } from './millrace.ts'
 export type { Queryable } from './store/db.ts'
+export type {
+  DeadLetter,
+  DeadLetterFilter,
+  DeadLetterGroup,
+  DeadLetterStatus,
+  OriginalJob,
+} from './store/dead-letters.ts'
 export type { JobFilter } from './store/job-list.ts'
 export type { Job, JobAttempt, JobStatus, QueueCount } from './store/jobs.ts'
 export { type WorkSettings, workSettingsFrom } from './work-env.ts'

@@ -1,6 +1,7 @@
 // The client that programs hold: enqueue, look, cancel, and start workers.
 import type pg from 'pg'
-import type { EnqueueOptions, OptionsArgument } from './client/enqueue-options.ts'
+import { DeadLetters } from './client/dead-letters.ts'
+import { type EnqueueOptions, type OptionsArgument, wholeNumber } from './client/enqueue-options.ts'
 import { type EnqueueResult, Enqueuer } from './client/enqueuer.ts'
 import { type CancelResult, JobManager } from './client/manage.ts'
 import { Waker } from './client/waker.ts'
@@ -50,6 +51,8 @@ export interface WorkOptions extends LanePlan {
   memory?: MemoryOptions
   /** How often the lease is renewed, how long it lasts, how often dead workers are looked for. 10 s, 45 s, 15 s. */
   lease?: { heartbeat?: Duration; ttl?: Duration; sweep?: Duration }
+  /** So many pending dead letters raise the event `dlq_alert`. Default 50. */
+  deadLetterAlertAt?: number
 }
 
 export interface MemoryOptions {
@@ -68,6 +71,8 @@ export function createMillrace(options: MillraceOptions): Millrace {
 
 export class Millrace {
   readonly events = new Events()
+  /** Jobs that failed for good, and what to do with them. */
+  readonly deadLetters: DeadLetters
   readonly #options: MillraceOptions
   readonly #connection: pg.ClientConfig
   readonly #schema: string
@@ -93,6 +98,7 @@ export class Millrace {
     const services = { db, clock: this.#clock, registry: this.#registry, waker: this.#waker }
     this.#enqueuer = new Enqueuer(services)
     this.#jobs = new JobManager(services)
+    this.deadLetters = new DeadLetters(services)
   }
 
   /** Writes a job. Inside `{ tx }` it exists exactly if that transaction commits. */
@@ -153,6 +159,7 @@ export class Millrace {
     const times = leaseTimes(options.lease ?? {})
     const graceMs = toMs(options.gracePeriod ?? '25s', 'gracePeriod')
     const memory = memoryLimits(options.memory ?? {})
+    const deadLetterAlertAt = wholeNumber(options.deadLetterAlertAt ?? 50, 'deadLetterAlertAt', 1)
     this.#demandPlainConnection()
     const db = this.#open(ENGINE_CONNECTIONS)
     try {
@@ -165,7 +172,15 @@ export class Millrace {
     }
     const slots = lanes.reduce((sum, lane) => sum + lane.slots, 0)
     const worker = new Worker(
-      { connection: this.#connection, lanes, implementations: options.handlers, graceMs, times, memory },
+      {
+        connection: this.#connection,
+        lanes,
+        implementations: options.handlers,
+        graceMs,
+        times,
+        memory,
+        deadLetterAlertAt,
+      },
       {
         db,
         handlerDb: this.#open(Math.min(slots, this.#options.maxConnections ?? DEFAULT_CONNECTIONS)),

@@ -62,7 +62,7 @@ const MAX_LABEL = 500
 const LAST_YEAR_MS = Date.UTC(10_000, 0)
 
 /** Text that is stored beside the job and indexed: it has to be text, and not a document. */
-function label(value: unknown, what: string): string | null {
+export function label(value: unknown, what: string): string | null {
   if (value === null) return null
   if (typeof value !== 'string' || value.length > MAX_LABEL || value.includes('\u0000') || !value.isWellFormed()) {
     const given = typeof value === 'string' ? `${value.length} characters` : typeof value
@@ -98,7 +98,7 @@ function runAtOf(options: EnqueueOptions): Date | null {
   return options.runAt
 }
 
-function wholeNumber(value: number, what: string, lowest: number): number {
+export function wholeNumber(value: number, what: string, lowest: number): number {
   if (!Number.isInteger(value) || value < lowest || value > 2_147_483_647) {
     throw new InvalidDefinition(`${what} is ${value}: expected an integer from ${lowest} to 2147483647.`)
   }

@@ -2,6 +2,7 @@ import type { StandardSchemaV1 } from '@standard-schema/spec'
 import { InvalidDefinition } from '../errors.ts'
 import { type Duration, toMs } from './duration.ts'
 import type { Queue, QueueOptions } from './queue.ts'
+import { type RedrivePolicy, type ResolvedRedrive, resolveRedrive } from './redrive.ts'
 import { type Backoff, DEFAULT_ATTEMPTS, defaultBackoff, type RetryPolicy } from './retry.ts'
 
 /** How long the archive keeps finished jobs: not at all, a day, a week, 90 days. */
@@ -34,6 +35,8 @@ export interface JobDefinition<
   tenant?: (payload: StandardSchemaV1.InferInput<Payload>) => string
   /** Default 'standard'. */
   retention?: Retention
+  /** Let its dead letters go back to work by themselves. Default: a person decides. */
+  redrive?: RedrivePolicy
 }
 
 export interface JobContract<
@@ -54,6 +57,7 @@ export interface JobContract<
   readonly dedupeKey: ((payload: never) => string | null | undefined) | undefined
   readonly tenantOf: ((payload: never) => string) | undefined
   readonly retention: Retention
+  readonly redrive: ResolvedRedrive | undefined
   /** Only in the types: whether the tenant comes from the payload. */
   readonly derivesTenant: DerivesTenant
 }
@@ -121,6 +125,7 @@ export function defineJob<
     dedupeKey: dedupe?.key,
     tenantOf: tenant,
     retention: definition.retention ?? 'standard',
+    redrive: resolveRedrive(type, definition.redrive),
     derivesTenant: (tenant !== undefined) as never,
   }
 }

@@ -1,5 +1,6 @@
 import { InvalidDefinition, UnknownJobType } from '../errors.ts'
 import type { JobContract, Retention } from './job.ts'
+import type { ResolvedRedrive } from './redrive.ts'
 
 /** The contracts one program knows, by type. */
 export class Registry {
@@ -24,6 +25,13 @@ export class Registry {
   /** Types whose history is kept for another time than a week. */
   get retentions(): { type: string; retention: Retention }[] {
     return [...this.#contracts.values()].filter(({ retention }) => retention !== 'standard')
+  }
+
+  /** Types whose dead letters go back to work by themselves. */
+  get redrives(): { type: string; redrive: ResolvedRedrive }[] {
+    return [...this.#contracts.values()].flatMap(({ type, redrive }) =>
+      redrive === undefined ? [] : { type, redrive },
+    )
   }
 
   find(type: string): JobContract | undefined {

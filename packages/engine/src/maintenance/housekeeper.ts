@@ -1,20 +1,25 @@
-// Creates the archive's partitions ahead, drops the expired ones, and forgets workers that ended long ago.
+// Creates the archive's partitions ahead, drops the expired ones, and forgets workers that ended and dead letters that
+// were settled long ago.
 //
 // Runs hourly in every worker process; every step is harmless when another process does the same at that moment, and
 // is finished by the next pass if it was cut off.
 import type { Clock } from '../clock.ts'
 import type { Database } from '../store/db.ts'
+import { deadLetterPrune } from '../store/dead-letters.ts'
 import { ensurePartitions, prunePartitions } from '../store/partitions.ts'
 import { workerPrune } from '../store/workers.ts'
 import type { Ticker } from './loop.ts'
 
 const HOUR_MS = 3_600_000
 const FORGET_WORKERS_AFTER_MS = 24 * HOUR_MS
+const FORGET_LETTERS_AFTER_MS = 7 * 24 * HOUR_MS
+const LETTERS_AT_ONCE = 1_000
 
 export interface HousekeepingResult {
   created: string[]
   dropped: string[]
   workersForgotten: number
+  lettersForgotten: number
 }
 
 export class Housekeeper implements Ticker<HousekeepingResult> {
@@ -33,10 +38,11 @@ export class Housekeeper implements Ticker<HousekeepingResult> {
       created: await ensurePartitions(this.#db, now),
       dropped: await prunePartitions(this.#db, now),
       workersForgotten: await workerPrune(this.#db, now, FORGET_WORKERS_AFTER_MS),
+      lettersForgotten: await deadLetterPrune(this.#db, now, FORGET_LETTERS_AFTER_MS, LETTERS_AT_ONCE),
     }
   }
 
-  delayAfter(): number {
-    return HOUR_MS
+  delayAfter(result: HousekeepingResult): number {
+    return result.lettersForgotten === LETTERS_AT_ONCE ? 0 : HOUR_MS
   }
 }

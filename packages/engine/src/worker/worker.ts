@@ -7,9 +7,8 @@ import type { Registry } from '../contract/registry.ts'
 import { LeaseLost, WorkerStopping } from '../errors.ts'
 import type { Events } from '../events.ts'
 import type { Logger } from '../logger.ts'
-import { Housekeeper } from '../maintenance/housekeeper.ts'
-import { Loop, type Ticker } from '../maintenance/loop.ts'
-import { Rescuer } from '../maintenance/rescuer.ts'
+import { Loop } from '../maintenance/loop.ts'
+import { maintenanceLoops } from '../maintenance/services.ts'
 import type { Database } from '../store/db.ts'
 import { type ClaimedJob, jobReleaseRun, type RunningRow } from '../store/jobs.ts'
 import { ensurePartitions } from '../store/partitions.ts'
@@ -37,6 +36,7 @@ export interface WorkerSettings {
   times: LeaseTimes & { sweepMs: number }
   graceMs: number
   memory: MemoryLimits
+  deadLetterAlertAt: number
 }
 
 export interface WorkerServices {
@@ -282,20 +282,17 @@ export class Worker {
   }
 
   #makeLoops(): Loop<unknown>[] {
-    const { db, clock, registry, events, waker } = this.#services
-    const { sweepMs, ttlMs } = this.#settings.times
+    const { times, deadLetterAlertAt } = this.#settings
     const onError = (during: string, error: unknown) => this.#failed(during, error)
-    const rescuer = new Rescuer({
-      db,
-      clock,
-      registry,
-      events,
-      intervalMs: sweepMs,
-      mayRescue: () => this.#lease.heldMs() >= ttlMs,
-      wake: (queues) => waker.wake(queues),
+    const maintenance = maintenanceLoops({
+      ...this.#services,
+      sweepMs: times.sweepMs,
+      deadLetterAlertAt,
+      mayRescue: () => this.#lease.heldMs() >= times.ttlMs,
+      wake: (queues) => this.#services.waker.wake(queues),
+      onError,
     })
-    const loop = <Result>(ticker: Ticker<Result>): Loop<unknown> => new Loop(ticker, { onError })
-    return [loop(rescuer), loop(new Housekeeper({ db, clock })), loop(this.#memory)]
+    return [...maintenance, new Loop(this.#memory, { onError })]
   }
 
   #claimed(jobs: ClaimedJob[], claim: Claim, group: LaneGroup): void {

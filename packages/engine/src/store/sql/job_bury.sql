@@ -6,6 +6,7 @@
 -- Locks:   those job rows, in the order given: pass them sorted by id.
 -- Index:   job_pkey. The case keeps the planner off job_running_idx, where it would read every running job,
 --          and from expecting next to no rows, which made it join by nested loops.
+--          dead_letter_by_redriven_job_idx: the letter this job came from, to count its redrives on.
 with buried as (
   delete from millrace.job
   using unnest($2::bigint[], $3::uuid[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::jsonb[],
@@ -44,11 +45,12 @@ recorded as (
 lettered as (
   insert into millrace.dead_letter_jobs (
     job_id, type, queue, tenant, correlation_id, reason, attempts, original_job, error_message, error_details,
-    fingerprint, died_at
+    fingerprint, died_at, redrive_since, redrives
   )
   select
     id, type, queue, tenant, correlation_id, reason, attempt, original, error_message,
-    jsonb_build_object('class', error_class, 'stack', error_stack, 'logs', logs), fingerprint, died_at
+    jsonb_build_object('class', error_class, 'stack', error_stack, 'logs', logs), fingerprint, died_at, died_at,
+    coalesce((select redrives + 1 from millrace.dead_letter_jobs where redriven_job_id = buried.id), 0)
   from buried
   where not dropped
 )

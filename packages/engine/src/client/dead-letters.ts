@@ -1,0 +1,230 @@
+// What people do with dead letters: look, acknowledge, redrive, resolve, ignore, note.
+//
+// Everything but looking takes one id or many and answers for each, by position. A call that failed can be repeated:
+// what it had done by then is answered as done already.
+import type { Clock } from '../clock.ts'
+import type { Registry } from '../contract/registry.ts'
+import { InvalidDefinition } from '../errors.ts'
+import type { Database } from '../store/db.ts'
+import {
+  type Closing,
+  type DeadLetter,
+  type DeadLetterFilter,
+  type DeadLetterGroup,
+  type Decided,
+  deadLetterAcknowledge,
+  deadLetterClose,
+  deadLetterGet,
+  deadLetterGroups,
+  deadLetterList,
+  deadLetterNote,
+  type WholeDeadLetter,
+} from '../store/dead-letters.ts'
+import { isJobId, type JobAttempt, jobAttempts } from '../store/jobs.ts'
+import { label, wholeNumber } from './enqueue-options.ts'
+import { type RedriveResult, redrive } from './redrive.ts'
+import type { Waker } from './waker.ts'
+
+/** `by` and `at`: who had done it before, and when. */
+export type AcknowledgeResult =
+  | { status: 'acknowledged'; id: string }
+  | { status: 'already_acknowledged'; id: string; by: string | null; at: Date | null }
+  | { status: 'not_found'; id: string }
+
+export type ResolveResult =
+  | { status: 'resolved'; id: string }
+  | { status: 'already_resolved'; id: string; by: string | null; at: Date | null }
+  | { status: 'not_found'; id: string }
+
+export type IgnoreResult =
+  | { status: 'ignored'; id: string }
+  | { status: 'already_ignored'; id: string; by: string | null; at: Date | null }
+  | { status: 'not_found'; id: string }
+
+export type NoteResult = { status: 'noted'; id: string } | { status: 'not_found'; id: string }
+
+export interface DeadLetterDetails extends WholeDeadLetter {
+  /** The job's failed attempts, oldest first; they are kept for 30 days. */
+  failedAttempts: JobAttempt[]
+}
+
+/** One id or many. */
+export type LetterIds = string | readonly string[]
+
+export interface RedriveOptions {
+  /** Who asks: the new job's `createdBy`. */
+  by: string
+  /** An edited payload, for a single letter. Default: the original one. */
+  payload?: unknown
+  /** Default: as many as the job had. */
+  maxAttempts?: number
+}
+
+const BATCH = 1_000
+const MAX_NOTE = 4_000
+
+export class DeadLetters {
+  readonly #db: Database
+  readonly #clock: Clock
+  readonly #registry: Registry
+  readonly #waker: Waker
+
+  constructor(services: { db: Database; clock: Clock; registry: Registry; waker: Waker }) {
+    this.#db = services.db
+    this.#clock = services.clock
+    this.#registry = services.registry
+    this.#waker = services.waker
+  }
+
+  /** A page, newest first. For the next one pass the id of its last letter as `before`. Default 50 letters, at most 1000. */
+  async list({ limit = 50, ...filter }: DeadLetterFilter & { limit?: number } = {}): Promise<DeadLetter[]> {
+    if (filter.before !== undefined && !isJobId(filter.before)) {
+      throw new InvalidDefinition(`before is ${JSON.stringify(filter.before)}: expected the id of a dead letter.`)
+    }
+    return deadLetterList(this.#db, filter, pageSize(limit))
+  }
+
+  /** One letter with the original job, stack, log lines and every failed attempt. */
+  async get(id: string): Promise<DeadLetterDetails | undefined> {
+    if (!isJobId(id)) return undefined
+    const letter = (await deadLetterGet(this.#db, [id])).get(id)
+    return letter && { ...letter, failedAttempts: await jobAttempts(this.#db, letter.jobId) }
+  }
+
+  /** The pending letters by fingerprint and type, the largest groups first. */
+  async groups({ limit = 100 }: { limit?: number } = {}): Promise<DeadLetterGroup[]> {
+    return deadLetterGroups(this.#db, pageSize(limit))
+  }
+
+  /** "Seen": they stay pending, but are not redriven by themselves any more. */
+  async acknowledge(ids: LetterIds, options: { by: string }): Promise<AcknowledgeResult[]> {
+    const by = author(options.by)
+    return this.#decide(ids, (batch) => deadLetterAcknowledge(this.#db, this.#clock.databaseNow(), batch, by), [
+      'acknowledged',
+      'already_acknowledged',
+    ])
+  }
+
+  /** The matter is settled in another way. They are deleted after seven days. */
+  async resolve(ids: LetterIds, options: { by: string; note?: string }): Promise<ResolveResult[]> {
+    const closing = closingAs('resolved', options)
+    return this.#decide(ids, (batch) => this.#close(batch, closing), ['resolved', 'already_resolved'])
+  }
+
+  /** Not worth anybody's time. They are deleted after seven days. */
+  async ignore(ids: LetterIds, options: { by: string; note?: string }): Promise<IgnoreResult[]> {
+    const closing = closingAs('ignored', options)
+    return this.#decide(ids, (batch) => this.#close(batch, closing), ['ignored', 'already_ignored'])
+  }
+
+  /** Appends a line with time and author. */
+  async note(ids: LetterIds, text: string, options: { by: string }): Promise<NoteResult[]> {
+    const note = { by: author(options.by), text: noteText(text) }
+    return answerAll(ids, async (batch) => {
+      const noted = await deadLetterNote(this.#db, this.#clock.databaseNow(), batch, note)
+      return new Map([...noted].map((id) => [id, { status: 'noted', id } as const]))
+    })
+  }
+
+  /** Gives each a new job of the same work, linked with the one that died, and marks it as retried. */
+  async redrive(ids: LetterIds, options: RedriveOptions): Promise<RedriveResult[]> {
+    const by = author(options.by)
+    if (options.maxAttempts !== undefined) wholeNumber(options.maxAttempts, 'maxAttempts', 1)
+    if (options.payload !== undefined && new Set(listOf(ids)).size > 1) {
+      throw new InvalidDefinition(
+        'redrive got one payload for several letters: redrive those with an edited payload one by one.',
+      )
+    }
+    const services = {
+      db: this.#db,
+      clock: this.#clock,
+      registry: this.#registry,
+      wake: (queues: Iterable<string>) => this.#waker.wake(queues),
+    }
+    const again = (result: RedriveResult): RedriveResult =>
+      result.status === 'redriven' ? { ...result, status: 'already_redriven' } : result
+    return answerAll(ids, (batch) => redrive(services, batch, { ...options, by }), again)
+  }
+
+  #close(batch: readonly string[], closing: Closing): Promise<Decided[]> {
+    return deadLetterClose(this.#db, this.#clock.databaseNow(), batch, closing)
+  }
+
+  async #decide<Done extends string, Already extends string>(
+    ids: LetterIds,
+    decide: (batch: readonly string[]) => Promise<Decided[]>,
+    [done, already]: readonly [Done, Already],
+  ) {
+    type Result = { status: Done; id: string } | { status: Already; id: string; by: string | null; at: Date | null }
+    const seen = new Map<string, Decided>()
+    const alreadyOf = ({ id, acknowledgedBy, acknowledgedAt }: Decided): Result => ({
+      status: already,
+      id,
+      by: acknowledgedBy,
+      at: acknowledgedAt,
+    })
+    return answerAll<Result>(
+      ids,
+      async (batch) => {
+        const rows = await decide(batch)
+        for (const row of rows) seen.set(row.id, row)
+        return new Map(rows.map((row) => [row.id, row.isChanged ? { status: done, id: row.id } : alreadyOf(row)]))
+      },
+      ({ id }) => alreadyOf(seen.get(id) as Decided),
+    )
+  }
+}
+
+type NotFound = { status: 'not_found'; id: string }
+
+/**
+ * Runs `answer` for the different ids in bounded batches and gives the results by position. An id that is named twice
+ * gets at its second place what a second call would have said: `again`.
+ */
+async function answerAll<Result extends { id: string }>(
+  ids: LetterIds,
+  answer: (batch: readonly string[]) => Promise<Map<string, Result>>,
+  again: (result: Result) => Result = (result) => result,
+): Promise<(Result | NotFound)[]> {
+  const wanted = listOf(ids)
+  const different = [...new Set(wanted.filter(isJobId))]
+  const answers = new Map<string, Result>()
+  for (let from = 0; from < different.length; from += BATCH) {
+    for (const [id, result] of await answer(different.slice(from, from + BATCH))) answers.set(id, result)
+  }
+  const named = new Set<string>()
+  return wanted.map((id) => {
+    const result = answers.get(id)
+    if (result === undefined) return { status: 'not_found', id }
+    const isRepeated = named.has(id)
+    named.add(id)
+    return isRepeated ? again(result) : result
+  })
+}
+
+const listOf = (ids: LetterIds): readonly string[] => (typeof ids === 'string' ? [ids] : ids)
+
+function author(by: string): string {
+  if (!by) throw new InvalidDefinition('`by` is missing: say who decides, because it is written on the dead letter.')
+  return label(by, 'by') as string
+}
+
+function closingAs(as: Closing['as'], { by, note }: { by: string; note?: string }): Closing {
+  return { as, by: author(by), note: note === undefined ? null : noteText(note) }
+}
+
+function noteText(text: string): string {
+  if (typeof text !== 'string' || !text || text.length > MAX_NOTE || text.includes('\u0000') || !text.isWellFormed()) {
+    throw new InvalidDefinition(
+      `A note must be text of 1 to ${MAX_NOTE} characters without NUL or lone surrogates. Shorten it, or note a link.`,
+    )
+  }
+  return text
+}
+
+function pageSize(limit: number): number {
+  if (!Number.isInteger(limit) || limit < 1 || limit > BATCH) {
+    throw new InvalidDefinition(`limit is ${limit}: expected an integer from 1 to ${BATCH}.`)
+  }
+  return limit
+}

@@ -1,0 +1,43 @@
+// Every background service that keeps the tables in order, each in a loop of its own. All worker processes run all of
+// them: row locks, fences and idempotent steps make that harmless.
+import type { Clock } from '../clock.ts'
+import type { Registry } from '../contract/registry.ts'
+import type { Events } from '../events.ts'
+import type { Logger } from '../logger.ts'
+import type { Database } from '../store/db.ts'
+import { DeadLetterAlert } from './dead-letter-alert.ts'
+import { Housekeeper } from './housekeeper.ts'
+import { Loop, type LoopOptions, type Ticker } from './loop.ts'
+import { Redriver } from './redriver.ts'
+import { Rescuer } from './rescuer.ts'
+
+export interface MaintenanceServices extends Pick<LoopOptions, 'onError'> {
+  db: Database
+  clock: Clock
+  registry: Registry
+  events: Events
+  logger: Logger
+  sweepMs: number
+  deadLetterAlertAt: number
+  mayRescue(): boolean
+  wake(queues: Iterable<string>): void
+}
+
+export function maintenanceLoops(services: MaintenanceServices): Loop<unknown>[] {
+  const { db, clock, events, logger, onError } = services
+  const alert = new DeadLetterAlert({
+    db,
+    threshold: services.deadLetterAlertAt,
+    onAlert: (found) => {
+      events.emit('dlq_alert', found)
+      logger.warn(found, 'dead letters wait for a decision')
+    },
+  })
+  const loop = <Result>(ticker: Ticker<Result>): Loop<unknown> => new Loop(ticker, { onError })
+  return [
+    loop(new Rescuer({ ...services, intervalMs: services.sweepMs })),
+    loop(new Housekeeper({ db, clock })),
+    loop(new Redriver(services)),
+    loop(alert),
+  ]
+}

@@ -1,0 +1,16 @@
+-- Forget letters that were resolved or ignored long ago. Pending and retried ones stay for ever.
+-- Params:  $1 now timestamptz or null, $2 age_ms float8, $3 limit int
+-- Returns: the ids forgotten.
+-- Locks:   those letters, skipping locked ones
+-- Index:   dead_letter_for_prune_idx
+delete from millrace.dead_letter_jobs
+where id in (
+  select id
+  from millrace.dead_letter_jobs
+  where status in ('resolved', 'ignored')
+    and acknowledged_at < coalesce($1, now()) - $2::float8 * interval '1 millisecond'
+  order by acknowledged_at
+  limit $3
+  for update skip locked
+)
+returning id;
