@@ -59,8 +59,10 @@ describe('a redriven letter', () => {
 
   test('is run by workers elsewhere, which are woken', async () => {
     await using t = await graveyard()
-    const { millrace: worker } = await t.working([implement(task, ({ n }) => n)])
-    await worker.events.next('listen_trusted', ({ isTrusted }) => isTrusted)
+    const worker = t.client(jobs)
+    const trusted = worker.events.next('listen_trusted', ({ isTrusted }) => isTrusted)
+    await worker.work({ handlers: [implement(task, ({ n }) => n)], lease: shortLease })
+    await trusted
     const operator = t.client(jobs)
     // Dead before any worker could run it.
     const { id: jobId } = await operator.enqueue(task, { n: 4 }, { delay: '1h' })

@@ -1,0 +1,118 @@
+// The examples of the guide to dead letters are taken out of it, type-checked and run as one program.
+import { execFile } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import type { Millrace, Worker } from 'millrace'
+import { expect, test, vi } from 'vitest'
+import { setup } from '../packages/engine/test/support/setup.ts'
+
+const root = fileURLToPath(new URL('../', import.meta.url))
+const guide = readFileSync(join(root, 'docs/guides/dead-letters.md'), 'utf8')
+const blocks = (language: string): string[] =>
+  [...guide.matchAll(new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\`$`, 'gms'))].map((match) => match[1] as string)
+
+/** A block whose first line names a file is that file. */
+const files = blocks('ts').map((text) => ({ name: /^\/\/ (\S+\.ts)\n/.exec(text)?.[1] ?? 'unnamed.ts', text }))
+
+interface Program {
+  millrace: Millrace
+  bank: { isDown: boolean }
+  alerts: object[]
+  start(): Promise<Worker>
+}
+interface Looking {
+  look(millrace: Millrace): Promise<string[]>
+  allIdsOf(millrace: Millrace, fingerprint: string): Promise<string[]>
+}
+interface Deciding {
+  redriveOne(millrace: Millrace, id: string): Promise<string>
+  correct(millrace: Millrace, id: string): Promise<void>
+  close(millrace: Millrace, paidByHand: string[], tests: string[]): Promise<void>
+}
+
+/** Below node_modules, so that the examples find `millrace` and `zod` as an application would. */
+async function writeProgram() {
+  const cache = join(root, 'node_modules/.cache')
+  await mkdir(cache, { recursive: true })
+  const directory = await mkdtemp(join(cache, 'dead-letters-guide-'))
+  for (const { name, text } of files) await writeFile(join(directory, name), text)
+  return { directory, [Symbol.asyncDispose]: () => rm(directory, { recursive: true }) }
+}
+
+test('the examples pass the type checker', async () => {
+  await using program = await writeProgram()
+  const config = {
+    extends: join(root, 'tsconfig.base.json'),
+    compilerOptions: {
+      noEmit: true,
+      composite: false,
+      rewriteRelativeImportExtensions: false,
+      allowImportingTsExtensions: true,
+    },
+    files: files.map(({ name }) => name),
+  }
+  await writeFile(join(program.directory, 'tsconfig.json'), JSON.stringify(config))
+  const failure = await promisify(execFile)(join(root, 'node_modules/.bin/tsc'), ['-p', program.directory]).then(
+    () => '',
+    (error: { stdout: string }) => error.stdout,
+  )
+  expect(failure).toBe('')
+})
+
+test('the examples do what the guide says', async () => {
+  await using t = await setup()
+  await using written = await writeProgram()
+  vi.stubEnv('DATABASE_URL', t.url)
+  const load = <Module>(name: string): Promise<Module> => import(join(written.directory, name))
+  const { millrace, bank, alerts, start } = await load<Program>('worker.ts')
+  const { look, allIdsOf } = await load<Looking>('look.ts')
+  const { redriveOne, correct, close } = await load<Deciding>('decide.ts')
+  vi.unstubAllEnvs()
+  try {
+    // Five orders die while the bank is down.
+    let deaths = 0
+    const fiveDied = new Promise<void>((resolve) => millrace.events.on('job_died', () => ++deaths === 5 && resolve()))
+    for (const n of [1, 2, 3, 4, 5]) await millrace.enqueueByType('order.charge', { orderId: `A-${n}`, cents: n })
+    const worker = await start()
+    await fiveDied
+    await worker.stop()
+
+    const [line, ...others] = await look(millrace)
+    expect(line).toMatch(/^5× order\.charge [0-9a-f]{12} The bank did not answer for order A-\d$/)
+    expect(others).toEqual([])
+    const fingerprint = (await millrace.deadLetters.list())[0]?.fingerprint as string
+    const ids = await allIdsOf(millrace, fingerprint)
+    expect(ids).toHaveLength(5)
+    const recipe = await t.sql(blocks('sql')[0] as string)
+    expect(recipe).toHaveLength(5)
+
+    // The bank is back: the alert is raised, and the work of two letters is done.
+    bank.isDown = false
+    const alerted = millrace.events.next('dlq_alert')
+    await start()
+    await alerted
+    expect(alerts).toEqual([{ count: 5, threshold: 3 }])
+    const [first, second, third, fourth, fifth] = ids as [string, string, string, string, string]
+    const done = millrace.events.next('job_completed')
+    const said = await redriveOne(millrace, first)
+    expect(said).toBe(`job ${(await done).job.id} does the work now`)
+    expect(await redriveOne(millrace, first)).toMatch(/^somebody was faster: job \d+$/)
+    expect(await redriveOne(millrace, '999999')).toBe('there is no such letter')
+
+    const corrected = millrace.events.next('job_completed')
+    await correct(millrace, second)
+    expect(await millrace.job((await corrected).job.id)).toMatchObject({ result: { charged: 1250 }, maxAttempts: 1 })
+    expect((await millrace.deadLetters.get(second))?.notes).toMatch(/ ann@example\.com: the amount was in euros$/)
+
+    await close(millrace, [third], [fourth, fifth])
+    const statuses = await Promise.all(ids.map(async (id) => (await millrace.deadLetters.get(id))?.status))
+    expect(statuses).toEqual(['retried', 'retried', 'resolved', 'ignored', 'ignored'])
+    expect(await redriveOne(millrace, third)).toMatch(/^resolved: .*by ann@example\.com/)
+    expect(await look(millrace)).toEqual([])
+  } finally {
+    await millrace.close()
+  }
+})
