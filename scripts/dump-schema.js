@@ -104,8 +104,10 @@ const partition = ({ name, parent, partition_bound, partition_key }) =>
 
 const partitioning = (key) => (key ? ` partition by ${readable(key)}` : '')
 
-const view = ({ name, kind, view_text }) =>
-  `create ${kind === 'm' ? 'materialized view' : 'view'} millrace.${name} as\n${lowerCase(view_text)}`
+const view = ({ name, kind, options, view_text }) => {
+  const qualities = options ? ` with (${options.join(', ')})` : ''
+  return `create ${kind === 'm' ? 'materialized view' : 'view'} millrace.${name}${qualities} as\n${lowerCase(view_text)}`
+}
 
 async function dump() {
   const server = await startThrowAway({ settings: { fsync: 'off' } })

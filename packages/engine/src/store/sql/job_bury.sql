@@ -35,11 +35,11 @@ archived as (
 recorded as (
   insert into millrace.job_attempt (
     job_id, attempt, run_id, worker_id, type, queue, started_at, finished_at,
-    error_class, error_message, error_stack, fingerprint, logs
+    due_at, error_class, error_message, error_stack, fingerprint, logs, correlation_id
   )
   select
     id, attempt, run_id, worker_id, type, queue, started_at, died_at,
-    error_class, error_message, error_stack, fingerprint, logs
+    greatest(run_at, created_at), error_class, error_message, error_stack, fingerprint, logs, correlation_id
   from buried
 ),
 lettered as (

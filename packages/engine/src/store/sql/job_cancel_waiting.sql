@@ -3,6 +3,7 @@
 -- Returns: the ids cancelled.
 -- Locks:   those job rows
 -- Index:   job_pkey
+-- started_at is archived as null: an earlier run may have set it, but no run ends here.
 with cancelled as (
   delete from millrace.job
   where id = any($2::bigint[])
@@ -17,7 +18,7 @@ archived as (
   )
   select
     id, 'cancelled', type, queue, tenant, priority, attempt, max_attempts, crashes, payload_version, run_at, created_at,
-    started_at, coalesce($1, now()), last_error_at, parent_job_id, workflow_id, run_id, worker_id, retention, dedup_key,
+    null, coalesce($1, now()), last_error_at, parent_job_id, workflow_id, run_id, worker_id, retention, dedup_key,
     correlation_id, created_by, trace_parent, $3, last_error, payload
   from cancelled
   where retention <> 'none'

@@ -9,6 +9,7 @@
 -- Index:   job_pkey. The case keeps the planner off job_running_idx, where it would read every running job,
 --          and from expecting next to no rows, which made it join by nested loops.
 -- run_id stays, so that a repeated flush recognises itself; a rescue clears it, because the run was not its own.
+-- All parts of the statement see the rows as they were before it: that is how the attempt learns when it was due.
 -- A job that was asked to stop meanwhile is due at once, and ends as cancelled instead of running again.
 with mine as (
   select *
@@ -33,17 +34,18 @@ requeued as (
     and job.id = mine.id
     and job.run_id = mine.run_id
     and case job.status when 'processing' then true else false end
-  returning job.id, job.attempt, job.worker_id, job.type, job.queue, job.started_at, mine.run_id, mine.error_class,
-    mine.error_message, mine.error_stack, mine.fingerprint, mine.logs
+  returning job.id, job.attempt, job.worker_id, job.type, job.queue, job.started_at, job.correlation_id, mine.run_id,
+    mine.error_class, mine.error_message, mine.error_stack, mine.fingerprint, mine.logs
 ),
 recorded as (
   insert into millrace.job_attempt (
     job_id, attempt, run_id, worker_id, type, queue, started_at, finished_at,
-    error_class, error_message, error_stack, fingerprint, logs
+    due_at, error_class, error_message, error_stack, fingerprint, logs, correlation_id
   )
   select
     id, attempt, run_id, worker_id, type, queue, started_at, coalesce($1, now()),
-    error_class, error_message, error_stack, fingerprint, logs
+    (select greatest(before.run_at, before.created_at) from millrace.job as before where before.id = requeued.id),
+    error_class, error_message, error_stack, fingerprint, logs, correlation_id
   from requeued
   where error_class is not null
 )
