@@ -1,5 +1,12 @@
 // The public surface, by name.
 export type {
+  CorrelatedJobs,
+  CorrelationOptions,
+  CorrelationTrace,
+  TracedRun,
+  TraceEntry,
+} from './client/correlation.ts'
+export type {
   AcknowledgeResult,
   DeadLetterDetails,
   DeadLetters,

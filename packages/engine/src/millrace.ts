@@ -1,5 +1,11 @@
 // The client that programs hold: enqueue, look, cancel, and start workers.
 import type pg from 'pg'
+import {
+  type CorrelatedJobs,
+  type CorrelationOptions,
+  Correlations,
+  type CorrelationTrace,
+} from './client/correlation.ts'
 import { DeadLetters } from './client/dead-letters.ts'
 import { type EnqueueOptions, type OptionsArgument, wholeNumber } from './client/enqueue-options.ts'
 import { type EnqueueResult, Enqueuer } from './client/enqueuer.ts'
@@ -83,6 +89,7 @@ export class Millrace {
   readonly #waker: Waker
   readonly #enqueuer: Enqueuer
   readonly #jobs: JobManager
+  readonly #correlations: Correlations
   readonly #workers = new Set<Worker>()
   #closed: Promise<void> | undefined
 
@@ -99,6 +106,7 @@ export class Millrace {
     this.#enqueuer = new Enqueuer(services)
     this.#jobs = new JobManager(services)
     this.deadLetters = new DeadLetters(services)
+    this.#correlations = new Correlations(services)
   }
 
   /** Writes a job. Inside `{ tx }` it exists exactly if that transaction commits. */
@@ -145,6 +153,16 @@ export class Millrace {
   /** The failed attempts of a job, oldest first. */
   attempts(id: string): Promise<JobAttempt[]> {
     return this.#jobs.attempts(id)
+  }
+
+  /** All jobs that share a correlation id, live and archived, in order of creation. */
+  jobsByCorrelation(correlationId: string, options: CorrelationOptions = {}): Promise<CorrelatedJobs> {
+    return this.#correlations.jobs(correlationId, options)
+  }
+
+  /** The same jobs and, in order of time, what happened to them: enqueued, each run, cancelled. */
+  correlationTrace(correlationId: string, options: CorrelationOptions = {}): Promise<CorrelationTrace> {
+    return this.#correlations.trace(correlationId, options)
   }
 
   queues(): Promise<QueueCount[]> {
