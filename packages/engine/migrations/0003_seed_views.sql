@@ -62,17 +62,16 @@ select
   died_at as failed_at, id as dead_letter_id, reason, status
 from millrace.dead_letter_jobs;
 
--- The dead letters as a document type with capitalised statuses. They are joined, not computed: a condition on one of
--- them reaches dead_letter_by_status_idx.
+-- The dead letters as a document type, with capitalised statuses: Pending, Retried, Resolved, Ignored.
 create view millrace.background_job_dlq with (security_invoker = true) as
 select
-  letter.id::text as name, letter.job_id, letter.type as job_method, letter.tenant as organization, letter.queue,
-  left(letter.error_message, 2000) as failure_reason, letter.original_job -> 'payload' as job_data,
-  letter.died_at as failed_at, greatest(letter.attempts - 1, 0) as retry_count,
-  word.shown as status, letter.notes as resolution_notes
-from (values ('pending', 'Pending'), ('retried', 'Retried'), ('resolved', 'Resolved'), ('ignored', 'Ignored'))
-  as word (stored, shown)
-join millrace.dead_letter_jobs as letter on letter.status = word.stored;
+  id::text as name, job_id, type as job_method, tenant as organization, queue,
+  left(error_message, 2000) as failure_reason, original_job -> 'payload' as job_data, died_at as failed_at,
+  greatest(attempts - 1, 0) as retry_count, initcap(status) as status, notes as resolution_notes
+from millrace.dead_letter_jobs;
+
+-- background_job_dlq: how many are Pending, which were Resolved before a certain day.
+create index dead_letter_by_shown_status_idx on millrace.dead_letter_jobs (initcap(status), died_at);
 
 -- One row per execution that has ended; `id` is the job's. The last run of a dead job is one of its failed attempts,
 -- so its archive row is left out. A job that was cancelled while it waited has no started_at: no run ended with it.
