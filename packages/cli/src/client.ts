@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { type Command, Option } from 'commander'
 import { createMillrace, type Logger, type Millrace } from 'millrace'
-import { type Database, projectDatabase } from './database.ts'
+import { type Database, openForLook } from './database.ts'
 import { fail } from './failure.ts'
 import type { Workload } from './workload.ts'
 import { loadWorkload, WorkloadUnusable } from './workload-module.ts'
@@ -49,7 +49,7 @@ export async function withClient(
   let millrace: Millrace | undefined
   try {
     const workload = await namedWorkload(options.module)
-    database = await projectDatabase(options.databaseUrl)
+    database = await openForLook(options.databaseUrl)
     millrace = createMillrace({
       database: database.url,
       jobs: workload?.jobs ?? [],

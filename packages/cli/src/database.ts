@@ -1,6 +1,6 @@
 // The database a command runs on, as it is shown to people.
 import { type EmbeddedPostgres, startEmbedded } from '@millrace/embedded'
-import { migrationStatus, SchemaTooOld } from 'millrace'
+import { migrate, migrationStatus, SchemaTooOld } from 'millrace'
 
 export interface Database {
   readonly url: string
@@ -14,15 +14,25 @@ export function namedDatabase(url: string): Database {
   return { url, description: withoutSecrets(url), stop: async () => {} }
 }
 
-export function embeddedDatabase(server: EmbeddedPostgres): Database {
+/** The one that is named, else the embedded one of this project: joined if it runs, else started. */
+export async function openDatabase(url: string | undefined, onLog: (message: string) => void): Promise<Database> {
+  return url ? namedDatabase(url) : embeddedDatabase(await startEmbedded({ onLog }))
+}
+
+/** For a command that looks into the database and ends: an embedded one is migrated, so that there is something to see. */
+export async function openForLook(url: string | undefined): Promise<Database> {
+  const database = await openDatabase(url, (message) => {
+    // Only for somebody who waits: what the command prints may go into a file.
+    if (process.stderr.isTTY) process.stderr.write(`${message}\n`)
+  })
+  if (!url) await migrate(database.url)
+  return database
+}
+
+function embeddedDatabase(server: EmbeddedPostgres): Database {
   const { url, version, port, dataDirectory } = server
   const description = `embedded Postgres ${version} on port ${port}, data in ${dataDirectory}`
   return { url, description, stop: () => server.stop() }
-}
-
-/** The one that is named, or else the project's embedded server: the running one, or started for this command. */
-export async function projectDatabase(url: string | undefined): Promise<Database> {
-  return url ? namedDatabase(url) : embeddedDatabase(await startEmbedded({}))
 }
 
 /** The last migration of the schema. Refuses a schema that this version cannot run on. */

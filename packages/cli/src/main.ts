@@ -6,6 +6,7 @@ import { enqueueCommand } from './commands/enqueue.ts'
 import { jobCommand } from './commands/job.ts'
 import { jobsCommand } from './commands/jobs.ts'
 import { migrateCommand } from './commands/migrate.ts'
+import { psqlCommand } from './commands/psql.ts'
 import { workCommand } from './commands/work.ts'
 
 const help = `
@@ -14,9 +15,10 @@ Examples:
   millrace migrate                   bring the database in DATABASE_URL to this version
   millrace work dist/workload.js     a worker on that database
   millrace jobs --status failed      what waits for another attempt
+  millrace psql                      look at its jobs with SQL
 
 Environment:
-  DATABASE_URL   the database; without it \`dev\` starts an embedded Postgres that keeps its data
+  DATABASE_URL   the database; without it \`dev\` and \`psql\` use an embedded Postgres that keeps its data
   LOG_LEVEL      debug, info (default), warn or error
 `
 
@@ -26,6 +28,8 @@ export async function main(argv: readonly string[] = process.argv): Promise<void
     .version(version(), '-v, --version', 'print the version')
     .helpCommand('help [command]', 'show the help of a command')
     .configureHelp({ sortSubcommands: false })
+    // What follows `psql` is psql's, even if we have an option of that name.
+    .enablePositionalOptions()
     .showSuggestionAfterError()
     .showHelpAfterError('Run `millrace --help` to see what there is.')
     .addCommand(devCommand())
@@ -35,6 +39,7 @@ export async function main(argv: readonly string[] = process.argv): Promise<void
     .addCommand(jobsCommand())
     .addCommand(jobCommand())
     .addCommand(cancelCommand())
+    .addCommand(psqlCommand())
     .addHelpText('after', help)
     .parseAsync(argv)
 }

@@ -3,7 +3,7 @@ import { accessSync, constants } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { BinariesMissingError, BinariesUnusableError } from './errors.ts'
-import type { Host } from './host.ts'
+import { type Host, surveyHost } from './host.ts'
 import { installBinaries, locateCarrier } from './install.ts'
 import { stateDirectory } from './places.ts'
 import { asUser } from './server-user.ts'
@@ -39,6 +39,18 @@ async function inspect(host: Host, binDirectory: string, extraEnv: NodeJS.Proces
     const asWhom = host.serverUser ? ` as ${host.serverUser.name}` : ''
     throw new BinariesUnusableError(binDirectory, `postgres --version${asWhom} failed, ${message.trim()}`, error)
   }
+}
+
+/** A client program such as `psql` beside the server's binaries, if these carry it. Those from npm do not, so far. */
+export async function findClientProgram(
+  name: string,
+  env: NodeJS.ProcessEnv = process.env,
+): Promise<string | undefined> {
+  const carrier = await locateCarrier().catch(() => undefined)
+  const carried = env.MILLRACE_POSTGRES_BIN || (carrier && join(carrier.directory, 'native', 'bin'))
+  if (!carried || !isReadable(join(carried, name))) return undefined
+  const { binDirectory } = await findBinaries(await surveyHost(env))
+  return join(binDirectory, name)
 }
 
 /** The bin directory of a Postgres that Debian's packages installed, if there is one. */

@@ -1,4 +1,4 @@
-export { findPostgres } from './binaries.ts'
+export { findClientProgram, findPostgres } from './binaries.ts'
 export type { EmbeddedPostgres } from './embedded-postgres.ts'
 export { EmbeddedError, type EmbeddedErrorCode } from './errors.ts'
 export { type OpenedDatabase, openDatabase, openTestServer } from './open.ts'

@@ -1,7 +1,6 @@
-import { startEmbedded } from '@millrace/embedded'
 import { Command, Option } from 'commander'
 import { migrate } from 'millrace'
-import { type Database, embeddedDatabase, namedDatabase, schemaVersion } from '../database.ts'
+import { type Database, openDatabase, schemaVersion } from '../database.ts'
 import { fail } from '../failure.ts'
 import { serveHealth } from '../health-server.ts'
 import { Lifecycle } from '../lifecycle.ts'
@@ -74,7 +73,7 @@ async function dev(workload: Workload | undefined, options: Options): Promise<vo
     })
     const database = await lifecycle.start<Database>({
       name: 'database',
-      begin: () => open(options.databaseUrl, (message) => logger.info({}, message)),
+      begin: () => openDatabase(options.databaseUrl, (message) => logger.info({}, message)),
       end: (opened) => opened.stop(),
     })
     await migrate(database.url)
@@ -92,8 +91,4 @@ async function dev(workload: Workload | undefined, options: Options): Promise<vo
     summary.add('Health', `${server.url}/readyz`)
     process.stdout.write(summary.asText())
   })
-}
-
-async function open(url: string | undefined, onLog: (message: string) => void): Promise<Database> {
-  return url ? namedDatabase(url) : embeddedDatabase(await startEmbedded({ onLog }))
 }

@@ -35,6 +35,11 @@ export class Program implements AsyncDisposable {
     }
   }
 
+  /** Onto its standard input. */
+  write(text: string): void {
+    this.#child.stdin?.write(text)
+  }
+
   signal(name: NodeJS.Signals): void {
     this.#child.kill(name)
   }
