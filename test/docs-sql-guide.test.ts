@@ -1,0 +1,71 @@
+// docs/guides/sql.md against the database: its statements run, its columns are those of the views, its program works.
+import { readFileSync } from 'node:fs'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { defineJob, defineQueues } from 'millrace'
+import pg from 'pg'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { z } from 'zod'
+import { type Setup, setup } from '../packages/engine/test/support/setup.ts'
+
+const root = fileURLToPath(new URL('../', import.meta.url))
+const page = readFileSync(join(root, 'docs/guides/sql.md'), 'utf8')
+const blocks = (language: string) =>
+  [...page.matchAll(new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\`$`, 'gms'))].map((match) => match[1] as string)
+
+const queues = defineQueues({ default: {} })
+const order = defineJob({ type: 'order', queue: queues.default, payload: z.object({}) })
+
+let t: Setup
+let client: pg.Client
+
+beforeAll(async () => {
+  t = await setup()
+  client = new pg.Client({ connectionString: t.url, options: '-c search_path=millrace,public' })
+  await client.connect()
+})
+
+afterAll(async () => {
+  await client.end()
+  await t[Symbol.asyncDispose]()
+})
+
+test.each(blocks('sql'))('has a statement that runs: %s', async (text) => {
+  await client.query(text)
+})
+
+describe.each(page.split(/^### /m).slice(1))('%s', (section) => {
+  const view = /^`(\w+)`/.exec(section)?.[1]
+
+  test('lists the columns of the view, all of them', async () => {
+    const cells = [...section.matchAll(/^\| (`.*?) \| /gm)].map((match) => match[1] as string)
+    const listed = cells.flatMap((cell) => [...cell.matchAll(/`(\w+)`/g)].map((match) => match[1] as string))
+    const { fields } = await client.query(`select * from ${view} limit 0`)
+    expect(listed.sort()).toEqual(fields.map((field) => field.name).sort())
+  })
+})
+
+test('its program tells what happened', async () => {
+  const millrace = t.client([order])
+  const [first, second] = await millrace.enqueueMany(order, [{}, {}], { correlationId: 'c' })
+  await millrace.cancel(`${second?.id}`)
+  const cache = join(root, 'node_modules/.cache')
+  await mkdir(cache, { recursive: true })
+  const directory = await mkdtemp(join(cache, 'sql-guide-'))
+  vi.stubEnv('DATABASE_URL', t.url)
+  try {
+    const [text] = blocks('ts')
+    await writeFile(join(directory, 'trace.ts'), `${text}`)
+    const program = await import(join(directory, 'trace.ts'))
+    expect(await program.trace('c')).toEqual([
+      `order ${first?.id}: enqueued`,
+      `order ${second?.id}: enqueued`,
+      `order ${second?.id}: cancelled`,
+    ])
+    await program.close()
+  } finally {
+    vi.unstubAllEnvs()
+    await rm(directory, { recursive: true })
+  }
+})
