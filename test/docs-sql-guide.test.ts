@@ -4,7 +4,6 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { defineJob, defineQueues } from 'millrace'
-import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { z } from 'zod'
 import { type Setup, setup } from '../packages/engine/test/support/setup.ts'
@@ -17,17 +16,23 @@ const blocks = (language: string) =>
 const queues = defineQueues({ default: {} })
 const order = defineJob({ type: 'order', queue: queues.default, payload: z.object({}) })
 
+/** As `millrace psql` connects. */
+async function connect({ pool }: Setup) {
+  const connected = await pool.connect()
+  await connected.query('set search_path = millrace, public')
+  return connected
+}
+
 let t: Setup
-let client: pg.Client
+let client: Awaited<ReturnType<typeof connect>>
 
 beforeAll(async () => {
   t = await setup()
-  client = new pg.Client({ connectionString: t.url, options: '-c search_path=millrace,public' })
-  await client.connect()
+  client = await connect(t)
 })
 
 afterAll(async () => {
-  await client.end()
+  client.release(true)
   await t[Symbol.asyncDispose]()
 })
 
