@@ -7,6 +7,7 @@ import { type Described, fingerprintOf } from './fingerprint.ts'
 export type MillraceErrorCode =
   | 'invalid_definition'
   | 'invalid_payload'
+  | 'secret_in_payload'
   | 'unknown_job_type'
   | 'tenant_required'
   | 'tenant_mismatch'
@@ -45,19 +46,42 @@ export interface PayloadIssue {
   message: string
 }
 
-/** The payload does not fit its schema, or cannot be stored as JSON. Nothing was enqueued. */
+/** The payload does not fit its schema, or cannot be stored as it is. `stored`: it was found so when it was to run. */
 export class InvalidPayload extends MillraceError {
   readonly type: string
   readonly issues: readonly PayloadIssue[]
+  readonly isStored: boolean
 
-  constructor(type: string, issues: readonly PayloadIssue[]) {
+  constructor(type: string, issues: readonly PayloadIssue[], when: 'given' | 'stored' = 'given', cause?: unknown) {
     const list = issues.map((issue) => (issue.path ? `${issue.path}: ${issue.message}` : issue.message)).join('; ')
     super(
       'invalid_payload',
-      `The payload of job "${type}" is not valid: ${list}. Correct the payload or the schema of the contract.`,
+      when === 'given'
+        ? `The payload of job "${type}" is not valid: ${list}. Correct the payload or the schema of the contract.`
+        : `The stored payload of job "${type}" does not fit the schema of this worker: ${list}. It was enqueued under another version of the contract, and trying again would not help. Make the schema accept payloads that are already stored, or enqueue the job anew.`,
+      cause,
     )
     this.type = type
     this.issues = issues
+    this.isStored = when === 'stored'
+  }
+}
+
+/** The payload carries what looks like a secret. Nothing was enqueued. Names the place and the rule, never the value. */
+export class SecretInPayload extends MillraceError {
+  readonly type: string
+  readonly path: string
+  /** By what it was recognised. */
+  readonly rule: string
+
+  constructor(type: string, path: string, rule: string) {
+    super(
+      'secret_in_payload',
+      `The payload of job "${type}" carries a secret${path === '' ? '' : ` at ${path}`}, judging by ${rule}. Payloads are kept in plain text, also in archives and backups. Keep the secret where secrets belong and pass a reference; if it must be there, list the path in \`allowSecrets\` of the contract.`,
+    )
+    this.type = type
+    this.path = path
+    this.rule = rule
   }
 }
 

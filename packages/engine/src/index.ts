@@ -24,6 +24,7 @@ export type { Clock } from './clock.ts'
 export type { Duration } from './contract/duration.ts'
 export { defineJob, type JobContract, type PayloadInput, type Retention } from './contract/job.ts'
 export { cancel, discard, type Outcome, RetryAfter, snooze } from './contract/outcome.ts'
+export { type CheckedPayload, checkPayload } from './contract/payload.ts'
 export { defineQueues, type Queue, type QueueOptions } from './contract/queue.ts'
 export type { DeadReason, RedrivePolicy } from './contract/redrive.ts'
 export { type Backoff, delays, exponential, fixed, type Jitter, linear, type RetryPolicy } from './contract/retry.ts'
@@ -41,6 +42,7 @@ export {
   type MillraceErrorCode,
   SchemaTooNew,
   SchemaTooOld,
+  SecretInPayload,
   TenantMismatch,
   TenantRequired,
   TimedOut,

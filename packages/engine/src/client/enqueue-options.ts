@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { type Duration, toMs } from '../contract/duration.ts'
 import type { JobContract, RequiresTenant } from '../contract/job.ts'
-import { encodePayload, parsePayload } from '../contract/payload.ts'
+import { checkPayload } from '../contract/payload.ts'
 import { InvalidDefinition, TenantMismatch, TenantRequired } from '../errors.ts'
 import { runContext } from '../run-context.ts'
 import type { Queryable } from '../store/db.ts'
@@ -35,12 +35,14 @@ export type OptionsArgument<C extends JobContract, Options extends EnqueueOption
   RequiresTenant<C> extends true ? [options: Options & { tenant: string }] : [options?: Options]
 
 /** Checks payload and options and builds the row. Throws before anything is written. */
-export async function newJob(contract: JobContract, payload: unknown, options: EnqueueOptions): Promise<NewJob> {
-  const text = encodePayload(contract, payload)
-  // What is validated is what will be stored: a Date, say, comes back from JSON as text.
-  await parsePayload(contract, JSON.parse(text))
+export async function newJob(
+  contract: JobContract,
+  payload: unknown,
+  options: EnqueueOptions,
+): Promise<{ job: NewJob; warnings: readonly string[] }> {
+  const { text, warnings } = await checkPayload(contract, payload)
   const running = runContext.getStore()
-  return {
+  const job = {
     type: contract.type,
     queue: contract.queue.name,
     tenant: label(tenantFor(contract, payload, options.tenant), 'tenant'),
@@ -56,6 +58,7 @@ export async function newJob(contract: JobContract, payload: unknown, options: E
     createdBy: label(options.createdBy ?? null, 'createdBy'),
     traceParent: label(options.traceParent ?? null, 'traceParent'),
   }
+  return { job, warnings }
 }
 
 const MAX_LABEL = 500

@@ -3,6 +3,7 @@
 import type { Clock } from '../clock.ts'
 import type { JobContract } from '../contract/job.ts'
 import type { Registry } from '../contract/registry.ts'
+import { InvalidPayload, SecretInPayload } from '../errors.ts'
 import { CommitUnknown, type Database, type Queryable, type Session, sessionOn } from '../store/db.ts'
 import { type InsertOptions, jobInsert, type NewJob } from '../store/jobs.ts'
 import { type EnqueueOptions, newJob } from './enqueue-options.ts'
@@ -11,11 +12,11 @@ import { type InsertResult, insertKeyed, KEY_WAIT_MS } from './keyed-insert.ts'
 import type { Waker } from './waker.ts'
 
 /**
- * What became of an enqueue. A refusal throws instead: InvalidPayload, UnknownJobType, TenantRequired, KeyBusy,
- * EnqueueUnknown.
+ * What became of an enqueue. A refusal throws instead: InvalidPayload, SecretInPayload, UnknownJobType, TenantRequired,
+ * KeyBusy, EnqueueUnknown.
  */
 export type EnqueueResult =
-  /** A new job was written. */
+  /** A new job was written. `warnings`: what looks wrong in it, but need not be. */
   | { status: 'queued'; id: string; warnings: readonly string[] }
   /** A live job holds the dedup key: this is its id. */
   | { status: 'duplicate'; id: string }
@@ -44,10 +45,10 @@ export class Enqueuer {
 
   async enqueue(contract: JobContract, payload: unknown, options: EnqueueOptions): Promise<EnqueueResult> {
     this.#registry.demand(contract)
-    const job = await newJob(contract, payload, options)
-    if (options.tx !== undefined) return first(await this.#insertIn(options.tx, [job]))
-    if (job.dedupKey === null) return queued(await this.#unkeyed.add(job))
-    return first(await this.#insertOwn([job]))
+    const { job, warnings } = await newJob(contract, payload, options)
+    if (options.tx !== undefined) return warned(first(await this.#insertIn(options.tx, [job])), warnings)
+    if (job.dedupKey === null) return queued(await this.#unkeyed.add(job), warnings)
+    return warned(first(await this.#insertOwn([job])), warnings)
   }
 
   /** All or nothing: one invalid payload refuses the whole list, and one transaction writes it. */
@@ -58,9 +59,19 @@ export class Enqueuer {
   ): Promise<EnqueueResult[]> {
     this.#registry.demand(contract)
     const jobs: NewJob[] = []
-    for (const payload of payloads) jobs.push(await newJob(contract, payload, options))
+    const warnings: (readonly string[])[] = []
+    try {
+      for (const payload of payloads) {
+        const prepared = await newJob(contract, payload, options)
+        jobs.push(prepared.job)
+        warnings.push(prepared.warnings)
+      }
+    } catch (error) {
+      throw inList(error, jobs.length)
+    }
     if (jobs.length === 0) return []
-    return options.tx === undefined ? this.#insertOwn(jobs) : this.#insertIn(options.tx, jobs)
+    const results = await (options.tx === undefined ? this.#insertOwn(jobs) : this.#insertIn(options.tx, jobs))
+    return results.map((result, i) => warned(result, warnings[i] as readonly string[]))
   }
 
   #insertIn(tx: Queryable, jobs: readonly NewJob[]): Promise<EnqueueResult[]> {
@@ -96,7 +107,21 @@ export class Enqueuer {
   }
 }
 
-const queued = (id: string): EnqueueResult => ({ status: 'queued', id, warnings: [] })
+/** The same refusal, saying which payload of the list it is about. */
+function inList(error: unknown, position: number): unknown {
+  const at = (path: string) => (path === '' ? `[${position}]` : `[${position}].${path}`)
+  if (error instanceof SecretInPayload) return new SecretInPayload(error.type, at(error.path), error.rule)
+  if (!(error instanceof InvalidPayload)) return error
+  return new InvalidPayload(
+    error.type,
+    error.issues.map(({ path, message }) => ({ path: at(path), message })),
+  )
+}
+
+const NO_WARNINGS: readonly string[] = []
+const queued = (id: string, warnings = NO_WARNINGS): EnqueueResult => ({ status: 'queued', id, warnings })
+const warned = (result: EnqueueResult, warnings: readonly string[]): EnqueueResult =>
+  warnings.length > 0 && result.status === 'queued' ? { ...result, warnings } : result
 const resultOf = (result: InsertResult): EnqueueResult => (result.status === 'queued' ? queued(result.id) : result)
 const first = (results: readonly EnqueueResult[]): EnqueueResult => results[0] as EnqueueResult
 const queuesOf = (jobs: readonly NewJob[]): Set<string> => new Set(jobs.map((job) => job.queue))

@@ -2,7 +2,7 @@
 //
 // A batch goes out as soon as fewer than two are in flight, so a lone enqueue waits for nothing and a busy process
 // batches by itself. A row that Postgres refuses is found by halving the batch and fails only its own caller.
-import { DatabaseUnavailable, EnqueueUnknown, isRefused, isTransient } from '../errors.ts'
+import { DatabaseUnavailable, EnqueueUnknown, InvalidPayload, isRefused, isTransient } from '../errors.ts'
 import { isConnectionFailure } from '../store/db.ts'
 import type { NewJob } from '../store/jobs.ts'
 
@@ -82,9 +82,16 @@ function failAll(batch: Waiting[], error: unknown): void {
   for (const each of batch) each.reject(enqueueFailure(error, each.job))
 }
 
-/** What the caller of an enqueue is told when the database failed, rather than refused. */
+/** What the caller of an enqueue is told when the database failed or refused. */
 export function enqueueFailure(error: unknown, job: NewJob): unknown {
   if (error instanceof DatabaseUnavailable) return error
   if (isConnectionFailure(error)) return new EnqueueUnknown(job.type, job.dedupKey !== null, error)
-  return isTransient(error) ? new DatabaseUnavailable(error) : error
+  if (isTransient(error)) return new DatabaseUnavailable(error)
+  return isRefused(error) ? refusalBy(error as Error & { code: string }, job) : error
+}
+
+/** What passed our checks and not those of the server: its encoding lacks a character, say. Its words may quote data. */
+function refusalBy(error: Error & { code: string }, job: NewJob): InvalidPayload {
+  const message = `Postgres refuses to store it (SQLSTATE ${error.code}, see the cause)`
+  return new InvalidPayload(job.type, [{ path: '', message }], 'given', error)
 }

@@ -37,6 +37,13 @@ export interface JobDefinition<
   retention?: Retention
   /** Let its dead letters go back to work by themselves. Default: a person decides. */
   redrive?: RedrivePolicy
+  /** Payloads that show what this job carries; `millrace types --examples` checks and prints them. */
+  examples?: readonly StandardSchemaV1.InferInput<Payload>[]
+  /**
+   * Paths of payload and result at which secrets are meant to be, such as 'auth.token' or 'items.*.password'. `*` is
+   * any one key or position; a path covers everything below it.
+   */
+  allowSecrets?: readonly string[]
 }
 
 export interface JobContract<
@@ -58,6 +65,8 @@ export interface JobContract<
   readonly tenantOf: ((payload: never) => string) | undefined
   readonly retention: Retention
   readonly redrive: ResolvedRedrive | undefined
+  readonly examples: readonly unknown[]
+  readonly allowSecrets: readonly string[]
   /** Only in the types: whether the tenant comes from the payload. */
   readonly derivesTenant: DerivesTenant
 }
@@ -126,8 +135,18 @@ export function defineJob<
     tenantOf: tenant,
     retention: definition.retention ?? 'standard',
     redrive: resolveRedrive(type, definition.redrive),
+    examples: definition.examples ?? [],
+    allowSecrets: checkPaths(type, definition.allowSecrets ?? []),
     derivesTenant: (tenant !== undefined) as never,
   }
+}
+
+function checkPaths(type: string, paths: readonly string[]): readonly string[] {
+  const wrong = paths.find((path) => typeof path !== 'string' || path.split('.').includes(''))
+  if (wrong === undefined) return paths
+  throw new InvalidDefinition(
+    `Job "${type}" has ${JSON.stringify(wrong)} in allowSecrets: expected keys joined by dots, like 'auth.token' or 'items.*.password'.`,
+  )
 }
 
 function resolveRetry(type: string, policy: RetryPolicy): ResolvedRetry {

@@ -1,30 +1,70 @@
 // Checking values against a contract's schemas, and turning them into JSON that Postgres will take.
 import type { StandardSchemaV1 } from '@standard-schema/spec'
-import { InvalidPayload, type PayloadIssue } from '../errors.ts'
+import { InvalidPayload, type PayloadIssue, SecretInPayload } from '../errors.ts'
 import type { JobContract } from './job.ts'
+import { pathText } from './json-keys.ts'
+import { type JsonLimits, plainJson, Refusal, tooLarge } from './plain-json.ts'
+import { isAllowed } from './secrets.ts'
 
-export const MAX_PAYLOAD_BYTES = 256 * 1024
-export const MAX_RESULT_BYTES = 64 * 1024
+const MAX_PAYLOAD_BYTES = 256 * 1024
+const MAX_RESULT_BYTES = 64 * 1024
+
+export interface CheckedPayload {
+  /** The JSON text that is stored. */
+  readonly text: string
+  /** What looks wrong but need not be. */
+  readonly warnings: readonly string[]
+}
 
 /**
- * Parses `input` with the contract's schema; the transformed value is what the handler gets. A promise only if the
- * schema is asynchronous: between the parsing and the call of a handler nothing else should get its turn.
+ * Checks a payload as `enqueue` does, and writes nothing. Throws InvalidPayload or SecretInPayload. For tests of
+ * examples, and for forms that take payloads.
  */
-export function parsePayload(contract: JobContract, input: unknown): unknown | Promise<unknown> {
-  const checked = validate(contract.payload, input)
+export async function checkPayload(contract: JobContract, input: unknown): Promise<CheckedPayload> {
+  const encoded = encodeJson(input, { maxBytes: MAX_PAYLOAD_BYTES, allowSecrets: contract.allowSecrets })
+  if ('refusal' in encoded) throw payloadError(contract.type, encoded.refusal)
+  // What is validated is what will be stored: a Date, say, is text by now.
+  const checked = await validate(contract.payload, encoded.value)
+  if ('issues' in checked) throw new InvalidPayload(contract.type, shown(contract, checked.issues))
+  return { text: encoded.text, warnings: encoded.warnings }
+}
+
+function payloadError(type: string, { path, message, isSecret }: Refusal): InvalidPayload | SecretInPayload {
+  return isSecret ? new SecretInPayload(type, path, message) : new InvalidPayload(type, [{ path, message }])
+}
+
+/**
+ * Parses a stored payload with the contract's schema; the transformed value is what the handler gets. A promise only if
+ * the schema is asynchronous: between the parsing and the call of a handler nothing else should get its turn.
+ */
+export function parseStored(contract: JobContract, stored: unknown): unknown | Promise<unknown> {
+  const checked = validate(contract.payload, stored)
   return checked instanceof Promise ? checked.then((later) => valueFrom(contract, later)) : valueFrom(contract, checked)
 }
 
 function valueFrom(contract: JobContract, checked: Checked): unknown {
-  if ('issues' in checked) throw new InvalidPayload(contract.type, checked.issues)
+  if ('issues' in checked) throw new InvalidPayload(contract.type, shown(contract, checked.issues), 'stored')
   return checked.value
 }
 
-/** The JSON text to store for `input`, or InvalidPayload. */
-export function encodePayload(contract: JobContract, input: unknown): string {
-  const encoded = encodeJson(input, MAX_PAYLOAD_BYTES)
-  if ('problem' in encoded) throw new InvalidPayload(contract.type, [{ path: '', message: encoded.problem }])
-  return encoded.text
+/** Some libraries quote the value in their message; where secrets are meant to be, it must not end up in a log. */
+function shown(contract: JobContract, issues: readonly PayloadIssue[]): PayloadIssue[] {
+  return issues.map(({ path, message }) =>
+    isAllowed(contract.allowSecrets, path.split('.'))
+      ? { path, message: 'it does not fit the schema' }
+      : { path, message },
+  )
+}
+
+/** The JSON text of a handler's result, or why there is none. */
+export function encodeResult(contract: JobContract, result: unknown): { text: string } | { problem: string } {
+  const encoded = encodeJson(result, { maxBytes: MAX_RESULT_BYTES, allowSecrets: contract.allowSecrets })
+  if (!('refusal' in encoded)) return encoded
+  const { path, message, isSecret } = encoded.refusal
+  const problem = isSecret
+    ? `it carries a secret (${message}); results are kept in plain text, return a reference`
+    : message
+  return { problem: path === '' ? problem : `${path}: ${problem}` }
 }
 
 type Checked = { value: unknown } | { issues: PayloadIssue[] }
@@ -39,35 +79,21 @@ function checkedFrom(outcome: StandardSchemaV1.Result<unknown>): Checked {
   return { issues: outcome.issues.map((issue) => ({ path: pathOf(issue), message: issue.message })) }
 }
 
-/** JSON text of a value, or why there is none. */
-export function encodeJson(value: unknown, maxBytes: number): { text: string } | { problem: string } {
-  let text: string | undefined
+type Encoded = { text: string; value: unknown; warnings: readonly string[] } | { refusal: Refusal }
+
+/** JSON text of a value and the plain data it stands for, or why there is none. */
+export function encodeJson(input: unknown, limits: JsonLimits): Encoded {
   try {
-    text = JSON.stringify(value)
+    const { value, warnings } = plainJson(input, limits)
+    const text = JSON.stringify(value)
+    const bytes = Buffer.byteLength(text)
+    return bytes > limits.maxBytes ? { refusal: tooLarge(limits.maxBytes, bytes) } : { text, value, warnings }
   } catch (error) {
-    return { problem: `it cannot be written as JSON (${(error as Error).message})` }
+    if (error instanceof Refusal) return { refusal: error }
+    throw error
   }
-  if (text === undefined) return { problem: `it cannot be written as JSON (it is ${typeof value})` }
-  const bytes = Buffer.byteLength(text)
-  if (bytes > maxBytes) {
-    return { problem: `it is ${bytes} bytes of JSON, the limit is ${maxBytes}; store the data and pass a reference` }
-  }
-  if (hasUnstorableText(text)) {
-    return { problem: 'it contains \\u0000 or a lone surrogate, which Postgres cannot store in jsonb' }
-  }
-  return { text }
-}
-
-/** JSON.stringify writes NUL and lone surrogates as escapes; an escape after an even number of backslashes is real. */
-const SUSPICIOUS = /\\u(?:0000|d[89a-f])/
-const UNSTORABLE = /(?<!\\)(?:\\\\)*\\u(?:0000|d[89a-f][0-9a-f]{2})/
-
-function hasUnstorableText(json: string): boolean {
-  return SUSPICIOUS.test(json) && UNSTORABLE.test(json)
 }
 
 function pathOf(issue: StandardSchemaV1.Issue): string {
-  return (issue.path ?? [])
-    .map((segment) => (typeof segment === 'object' ? String(segment.key) : String(segment)))
-    .join('.')
+  return pathText((issue.path ?? []).map((segment) => String(typeof segment === 'object' ? segment.key : segment)))
 }

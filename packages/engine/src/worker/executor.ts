@@ -1,6 +1,6 @@
 // Runs one claimed job: take its flag, check its payload, call the handler, watch its time, hand over the verdict.
 import { after, monotonicMs } from '../clock.ts'
-import { parsePayload } from '../contract/payload.ts'
+import { parseStored } from '../contract/payload.ts'
 import { TimedOut } from '../errors.ts'
 import { runContext } from '../run-context.ts'
 import type { Settlement } from '../store/settlements.ts'
@@ -36,7 +36,7 @@ export class Executor {
     let payload: unknown
     let refusal: Ending | undefined
     try {
-      payload = parsePayload(run.contract, run.job.payload)
+      payload = parseStored(run.contract, run.job.payload)
       if (payload instanceof Promise) payload = await payload
     } catch (thrown) {
       refusal = { thrown }

@@ -1,6 +1,6 @@
 // From how a handler ended to what is written about it. Pure, so that every case can be tested without a database.
 import { type Outcome, outcomeKind, RetryAfter } from '../contract/outcome.ts'
-import { encodeJson, MAX_RESULT_BYTES, validate } from '../contract/payload.ts'
+import { encodeResult, validate } from '../contract/payload.ts'
 import type { DeadReason } from '../contract/redrive.ts'
 import { backoffMs } from '../contract/retry.ts'
 import {
@@ -64,7 +64,7 @@ export async function settlementOfValue(run: Run, value: unknown, logs: string |
     case 'discard':
       return bury(run, 'discarded', new Unrecoverable((value as Outcome & { reason: string }).reason), logs)
     case undefined:
-      return finish(run, 'completed', await encodeResult(run, value), null)
+      return finish(run, 'completed', await resultText(run, value), null)
   }
 }
 
@@ -85,7 +85,8 @@ function failed({ run, ageMs, logs, random }: VerdictInput, error: unknown): Set
   const { retry } = run.contract
   const { attempt, maxAttempts } = run.job
   if (error instanceof LeaseLost) return giveBack(run.fence)
-  if (error instanceof InvalidPayload) return bury(run, 'invalid_payload', error, logs)
+  // One of another job, which the handler tried to enqueue, is a failure like any other.
+  if (error instanceof InvalidPayload && error.isStored) return bury(run, 'invalid_payload', error, logs)
   if (error instanceof Unrecoverable || error instanceof InvalidResult) return bury(run, 'unrecoverable', error, logs)
   const isPostponed = error instanceof RetryAfter
   if (!isPostponed && attempt >= maxAttempts) return bury(run, 'exhausted', error, logs)
@@ -105,7 +106,7 @@ function finish(run: Run, status: 'completed' | 'cancelled', result: string | nu
   return { kind: 'finish', id: run.job.id, runId: run.runId, status, result, reason, retention }
 }
 
-async function encodeResult(run: Run, value: unknown): Promise<string | null> {
+async function resultText(run: Run, value: unknown): Promise<string | null> {
   const { type, result: schema } = run.contract
   let result = value
   if (schema !== undefined) {
@@ -115,7 +116,7 @@ async function encodeResult(run: Run, value: unknown): Promise<string | null> {
     result = checked.value
   }
   if (result === undefined) return null
-  const encoded = encodeJson(result, MAX_RESULT_BYTES)
+  const encoded = encodeResult(run.contract, result)
   if ('problem' in encoded) throw new InvalidResult(type, encoded.problem)
   return encoded.text
 }
