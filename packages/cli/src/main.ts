@@ -7,6 +7,7 @@ import { jobCommand } from './commands/job.ts'
 import { jobsCommand } from './commands/jobs.ts'
 import { migrateCommand } from './commands/migrate.ts'
 import { psqlCommand } from './commands/psql.ts'
+import { typesCommand } from './commands/types.ts'
 import { workCommand } from './commands/work.ts'
 
 const help = `
@@ -16,6 +17,7 @@ Examples:
   millrace work dist/workload.js     a worker on that database
   millrace jobs --status failed      what waits for another attempt
   millrace psql                      look at its jobs with SQL
+  millrace types dist/workload.js    what jobs there are, and examples of them
 
 Environment:
   DATABASE_URL   the database; without it \`dev\` and \`psql\` use an embedded Postgres that keeps its data
@@ -40,6 +42,7 @@ export async function main(argv: readonly string[] = process.argv): Promise<void
     .addCommand(jobCommand())
     .addCommand(cancelCommand())
     .addCommand(psqlCommand())
+    .addCommand(typesCommand())
     .addHelpText('after', help)
     .parseAsync(argv)
 }

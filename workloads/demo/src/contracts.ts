@@ -15,6 +15,7 @@ export const confirmOrder = defineJob({
   queue: queues.checkout,
   payload: order,
   retry: { attempts: 5, backoff: exponential({ base: '1s' }) },
+  examples: [{ orderId: '1', amountCents: 1_999 }],
 })
 
 /** Sends the receipt over HTTP. While one for the order waits or runs, asking again changes nothing. */
@@ -24,6 +25,7 @@ export const sendReceipt = defineJob({
   payload: order,
   retry: { attempts: 8, backoff: fixed('500ms') },
   dedupe: { key: ({ orderId }) => orderId },
+  examples: [{ orderId: '1', amountCents: 1_999 }],
 })
 
 /** Sums up one day of the ledger. */
@@ -33,4 +35,5 @@ export const reportDay = defineJob({
   payload: z.object({ day: z.iso.date() }),
   result: z.object({ day: z.iso.date(), orders: z.int(), totalCents: z.int() }),
   dedupe: { key: ({ day }) => day },
+  examples: [{ day: '2026-01-31' }],
 })

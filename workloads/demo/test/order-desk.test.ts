@@ -1,6 +1,6 @@
 import { orderDesk } from '@millrace/demo'
 import { testDatabases } from '@millrace/embedded'
-import { createMillrace, type Logger } from 'millrace'
+import { checkPayload, createMillrace, type Logger } from 'millrace'
 import pg from 'pg'
 import { expect, inject, test } from 'vitest'
 
@@ -70,4 +70,13 @@ test('every order stands in the ledger once and gets one receipt, though the rec
 
   const { job } = await report
   expect(await t.millrace.job(job.id)).toMatchObject({ result: { orders: expect.any(Number) } })
+})
+
+test('every job type has examples, and they fit', async () => {
+  for (const contract of orderDesk().jobs) {
+    expect(contract.examples).not.toEqual([])
+    for (const example of contract.examples) {
+      expect(await checkPayload(contract, example)).toMatchObject({ warnings: [] })
+    }
+  }
 })

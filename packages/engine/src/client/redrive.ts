@@ -106,7 +106,7 @@ async function prepare(
   const isEdited = request.payload !== undefined
   const keepsKey = originalJob.dedup_key !== null && !(isEdited && contract.dedupeKey !== undefined)
   try {
-    const job = await newJob(contract, isEdited ? request.payload : originalJob.payload, {
+    const { job } = await newJob(contract, isEdited ? request.payload : originalJob.payload, {
       ...(letter.tenant === null ? {} : { tenant: letter.tenant }),
       ...(keepsKey ? { dedupKey: originalJob.dedup_key as string } : {}),
       priority: originalJob.priority,

@@ -62,6 +62,10 @@ async function neverRun() {
     // @ts-expect-error the function that derives the tenant sees the payload's type
     tenant: (payload) => payload.nope,
   })
+  const dated = z.object({ at: z.iso.datetime().transform((text) => new Date(text)) })
+  defineJob({ type: 'x', queue: queues.high, payload: dated, examples: [{ at: '2026-01-01T00:00:00Z' }] })
+  // @ts-expect-error an example is what a caller passes, not what the handler gets
+  defineJob({ type: 'x', queue: queues.high, payload: dated, examples: [{ at: new Date() }] })
 }
 
 test('types flow from schema to call site and handler', () => {
