@@ -1,7 +1,9 @@
 // What the worker process does for a task, told to the history step by step.
 import { existsSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { isDeepStrictEqual } from 'node:util'
 import type { JobContext, Queryable } from 'millrace'
+import { itemOf, LARGE_RESULT } from './corpus.ts'
 import type { Recorder, RunFact } from './history.ts'
 import type { Task } from './tasks.ts'
 
@@ -66,7 +68,19 @@ async function perform(task: Task, ctx: JobContext, services: DeedServices): Pro
       return exhaustMemory()
     case 'kill':
       return process.kill(process.pid, 'SIGKILL')
+    case 'carry':
+      return carried(task, ctx, services)
+    case 'answer':
+      return itemOf(task.answers as string).make()
   }
+}
+
+function carried({ n, carries, value }: Task, ctx: JobContext, { record }: DeedServices): unknown {
+  const item = itemOf(carries as string)
+  const isExact = isDeepStrictEqual(value, item.arrives ?? item.make()) && !('polluted' in {})
+  record({ what: 'effect', n, id: ctx.jobId, run: ctx.runId, why: isExact ? 'exact' : 'changed' })
+  // Results have a lower limit than payloads.
+  return JSON.stringify(value).length < LARGE_RESULT ? value : undefined
 }
 
 async function gateOpened(gate: string): Promise<void> {

@@ -73,6 +73,14 @@ const table = {
   ],
   /** A key that is taken is an error instead of an answer. */
   'conflict-is-an-error': [edit('jobInsert', /\s+on conflict [^\n]*do nothing/, '')],
+  /** Somebody thought that a null in a payload says nothing. */
+  'nulls-stripped': [
+    edit('jobInsert', /(?<=select\n\s+id, type, queue, tenant, priority, )payload,/, 'jsonb_strip_nulls(payload),'),
+  ],
+  /** The same, of results. */
+  'results-stripped': [
+    edit('jobFinish', /(?<=reason, last_error, payload, )result(?=\n\s+from finished)/, 'jsonb_strip_nulls(result)'),
+  ],
   /** Nothing ever becomes a dead letter. */
   'no-burial': [edit('jobBury', 'where job.id', 'where false and job.id')],
 } as const satisfies Record<string, readonly Edit[]>

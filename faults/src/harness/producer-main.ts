@@ -1,6 +1,7 @@
 // The producer process: enqueues what it is asked to over IPC and answers with what became of it.
 import { createMillrace, type EnqueueResult } from 'millrace'
 import pg from 'pg'
+import { itemOf } from './corpus.ts'
 import { recorder } from './history.ts'
 import { allContracts, contracts, type Task, type TaskType } from './tasks.ts'
 
@@ -48,22 +49,26 @@ process.on('message', async ({ token, order }: { token: number; order: EnqueueOr
 
 async function execute(order: EnqueueOrder): Promise<Answer[]> {
   const contract = contracts[order.type ?? 'task']
+  const payloads = order.tasks.map(payloadOf)
   const options = {
     ...(order.priority === undefined ? {} : { priority: order.priority }),
     ...(order.delayMs === undefined ? {} : { delay: order.delayMs }),
   }
   switch (order.how) {
     case 'each':
-      return Promise.all(order.tasks.map((each) => answer(millrace.enqueue(contract, each, options))))
+      return Promise.all(payloads.map((each) => answer(millrace.enqueue(contract, each, options))))
     case 'many': {
-      const answers = await answerAll(millrace.enqueueMany(contract, order.tasks, options))
+      const answers = await answerAll(millrace.enqueueMany(contract, payloads, options))
       return 'status' in answers ? order.tasks.map(() => answers) : answers
     }
     case 'commit':
     case 'rollback':
-      return inTransaction(order, (tx, i) => millrace.enqueue(contract, order.tasks[i] as Task, { ...options, tx }))
+      return inTransaction(order, (tx, i) => millrace.enqueue(contract, payloads[i] as Task, { ...options, tx }))
   }
 }
+
+const payloadOf = (task: Task): Task =>
+  task.carries === undefined ? task : { ...task, value: itemOf(task.carries).make() }
 
 async function inTransaction(
   order: EnqueueOrder,

@@ -21,6 +21,10 @@ export type Deed =
   | 'abort'
   | 'exhaust'
   | 'kill'
+  /** Says whether its value is what the corpus says it must be, and returns it. */
+  | 'carry'
+  /** Returns an item of the corpus. */
+  | 'answer'
 
 export interface Task {
   n: string
@@ -29,6 +33,11 @@ export interface Task {
   ms?: number
   /** At most one live task per key. */
   key?: string
+  /** An item of the corpus; the producer makes it and puts it into `value`. */
+  carries?: string
+  value?: unknown
+  /** The item of the corpus that 'answer' returns. */
+  answers?: string
 }
 
 const queues = defineQueues({ work: { concurrency: 10, pollInterval: '250ms' } })

@@ -1,6 +1,6 @@
 // One scenario's world: a database, a history, and the processes and proxies that live in it. All end with it.
 import { readFileSync } from 'node:fs'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestDatabase } from '@millrace/embedded'
@@ -110,6 +110,13 @@ export class World implements AsyncDisposable {
   /** Lets the 'hold' tasks of that worker go on. */
   async openGate(label: string): Promise<void> {
     await writeFile(this.#gateOf(label), '')
+  }
+
+  /** The names of the files, logs and history, in which this text stands. */
+  async filesWith(text: string): Promise<string[]> {
+    const names = await readdir(this.#directory)
+    const texts = await Promise.all(names.map((name) => readFile(join(this.#directory, name), 'utf8')))
+    return names.filter((_, i) => texts[i]?.includes(text))
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -13,6 +13,7 @@ import f12 from './f12-forced-bad-plan.ts'
 import f13 from './f13-claim-race.ts'
 import f14 from './f14-interleavings.ts'
 import f18 from './f18-poison-pill.ts'
+import f19 from './f19-payload-corpus.ts'
 import f20 from './f20-rolling-restart.ts'
 import f20b from './f20b-handed-over.ts'
 import f21 from './f21-dedupe-race.ts'
@@ -32,6 +33,7 @@ export const scenarios: readonly Scenario[] = [
   f13,
   f14,
   f18,
+  f19,
   f20,
   f20b,
   f21,
