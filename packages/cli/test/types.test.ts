@@ -14,8 +14,8 @@ test('types lists the job types of a workload without starting it', async () => 
     [
       'TYPE    QUEUE  ATTEMPTS  TIMEOUT  TENANT            DEDUPE  HANDLER',
       'letter  mail   3         30 s     optional          by key  yes',
-      'audit   orgs   5         300 s    required          no      none',
-      'bill    orgs   5         300 s    from the payload  no      none',
+      "audit   orgs   5         lane's   required          no      none",
+      "bill    orgs   5         lane's   from the payload  no      none",
       '',
     ].join('\n'),
   )

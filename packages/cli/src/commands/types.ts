@@ -1,9 +1,9 @@
 import { Command } from 'commander'
 import { checkPayload, type JobContract, MillraceError } from 'millrace'
+import { fail } from '../failure.ts'
 import { table } from '../table.ts'
 import type { Workload } from '../workload.ts'
 import { loadWorkload } from '../workload-module.ts'
-import { fail } from './worker-options.ts'
 
 const help = `
 The workload is loaded and not started; no database is needed.
@@ -29,7 +29,8 @@ interface TypeRow {
   type: string
   queue: string
   attempts: number
-  timeoutMs: number
+  /** Null: the worker's lane decides. */
+  timeoutMs: number | null
   tenant: 'from the payload' | 'required' | 'optional'
   isDeduplicated: boolean
   hasHandler: boolean
@@ -72,7 +73,7 @@ async function rowOf(contract: JobContract, workload: Workload, options: Options
     type: contract.type,
     queue: contract.queue.name,
     attempts: contract.retry.attempts,
-    timeoutMs: contract.timeoutMs,
+    timeoutMs: contract.timeoutMs ?? null,
     tenant: contract.tenantOf === undefined ? (contract.queue.options.tenant ?? 'optional') : 'from the payload',
     isDeduplicated: contract.dedupeKey !== undefined,
     hasHandler: workload.handlers.some((handler) => handler.contract.type === contract.type),
@@ -104,7 +105,7 @@ function asText(types: readonly TypeRow[]): string {
     row.type,
     row.queue,
     String(row.attempts),
-    `${row.timeoutMs / 1_000} s`,
+    row.timeoutMs === null ? "lane's" : `${row.timeoutMs / 1_000} s`,
     row.tenant,
     row.isDeduplicated ? 'by key' : 'no',
     row.hasHandler ? 'yes' : 'none',
