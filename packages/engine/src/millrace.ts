@@ -6,10 +6,11 @@ import {
   Correlations,
   type CorrelationTrace,
 } from './client/correlation.ts'
-import { DeadLetters } from './client/dead-letters.ts'
+import { DeadLetters, type RedriveOptions } from './client/dead-letters.ts'
 import { type EnqueueOptions, type OptionsArgument, wholeNumber } from './client/enqueue-options.ts'
 import { type EnqueueResult, Enqueuer } from './client/enqueuer.ts'
 import { type CancelResult, JobManager } from './client/manage.ts'
+import { type RetryResult, retryJob } from './client/retry.ts'
 import { Waker } from './client/waker.ts'
 import { type Clock, systemClock } from './clock.ts'
 import { type Duration, toMs } from './contract/duration.ts'
@@ -134,6 +135,11 @@ export class Millrace {
 
   cancel(id: string, options: { reason?: string } = {}): Promise<CancelResult> {
     return this.#jobs.cancel(id, options.reason ?? 'cancelled on request')
+  }
+
+  /** Tries a job again: a waiting one at once, a dead one by redriving its letter as a new job. */
+  retry(id: string, options: RedriveOptions): Promise<RetryResult> {
+    return retryJob({ db: this.#db, jobs: this.#jobs, deadLetters: this.deadLetters }, id, options)
   }
 
   /** Makes a waiting job due now. False: it is not waiting. */

@@ -79,6 +79,11 @@ export async function deadLetterGet(session: Session, ids: readonly string[]): P
   return new Map(rows.map((row) => [row.id, row]))
 }
 
+export async function deadLetterOfJob(session: Session, jobId: string): Promise<string | undefined> {
+  const [row] = await session.run<{ id: string }>('deadLetterOfJob', [jobId])
+  return row?.id
+}
+
 /** Pending letters of one type that failed in the same way. */
 export interface DeadLetterGroup {
   fingerprint: string | null

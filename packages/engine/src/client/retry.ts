@@ -1,0 +1,33 @@
+import type { Database } from '../store/db.ts'
+import { deadLetterOfJob } from '../store/dead-letters.ts'
+import type { Job } from '../store/jobs.ts'
+import type { DeadLetters, RedriveOptions } from './dead-letters.ts'
+import type { JobManager } from './manage.ts'
+import type { RedriveResult } from './redrive.ts'
+
+export type RetryResult =
+  /** It was waiting, and is due now. */
+  | { status: 'due' }
+  /** It runs at this moment. */
+  | { status: 'running' }
+  /** It completed or was cancelled, or it died and leaves no letter: there is nothing to try again. */
+  | { status: 'finished'; as: Job['status'] }
+  | { status: 'not_found' }
+  /** It is dead: what became of the redrive of its letter, whose id is `id`. */
+  | Exclude<RedriveResult, { status: 'not_found' }>
+
+/** Tries a job again, whatever state it is in: a waiting one at once, a dead one by a new job. */
+export async function retryJob(
+  services: { db: Database; jobs: JobManager; deadLetters: DeadLetters },
+  id: string,
+  options: RedriveOptions,
+): Promise<RetryResult> {
+  const { db, jobs, deadLetters } = services
+  if (await jobs.runNow(id)) return { status: 'due' }
+  const job = await jobs.get(id)
+  if (job === undefined) return { status: 'not_found' }
+  if (job.status === 'processing') return { status: 'running' }
+  const letterId = job.status === 'dead' ? await deadLetterOfJob(db, id) : undefined
+  const [result] = letterId === undefined ? [] : await deadLetters.redrive(letterId, options)
+  return result === undefined || result.status === 'not_found' ? { status: 'finished', as: job.status } : result
+}
