@@ -1,12 +1,14 @@
 import { readFileSync } from 'node:fs'
 import { Command } from 'commander'
 import { cancelCommand } from './commands/cancel.ts'
+import { deadCommand } from './commands/dead.ts'
 import { devCommand } from './commands/dev.ts'
 import { enqueueCommand } from './commands/enqueue.ts'
 import { jobCommand } from './commands/job.ts'
 import { jobsCommand } from './commands/jobs.ts'
 import { migrateCommand } from './commands/migrate.ts'
 import { psqlCommand } from './commands/psql.ts'
+import { retryCommand } from './commands/retry.ts'
 import { typesCommand } from './commands/types.ts'
 import { workCommand } from './commands/work.ts'
 
@@ -16,6 +18,7 @@ Examples:
   millrace migrate                   bring the database in DATABASE_URL to this version
   millrace work dist/workload.js     a worker on that database
   millrace jobs --status failed      what waits for another attempt
+  millrace dead groups               what failed for good, by kind of failure
   millrace psql                      look at its jobs with SQL
   millrace types dist/workload.js    what jobs there are, and examples of them
 
@@ -41,6 +44,8 @@ export async function main(argv: readonly string[] = process.argv): Promise<void
     .addCommand(jobsCommand())
     .addCommand(jobCommand())
     .addCommand(cancelCommand())
+    .addCommand(retryCommand())
+    .addCommand(deadCommand())
     .addCommand(psqlCommand())
     .addCommand(typesCommand())
     .addHelpText('after', help)

@@ -10,7 +10,19 @@ async function run(...args: string[]) {
 test('the help lists the commands and shows examples', async () => {
   const { code, out } = await run('--help')
   expect(code).toBe(0)
-  for (const command of ['dev', 'work', 'migrate', 'enqueue', 'jobs', 'job', 'cancel', 'psql', 'types'])
+  for (const command of [
+    'dev',
+    'work',
+    'migrate',
+    'enqueue',
+    'jobs',
+    'job',
+    'cancel',
+    'retry',
+    'dead',
+    'psql',
+    'types',
+  ])
     expect(out).toMatch(new RegExp(`^ {2}${command} .*\\w`, 'm'))
   expect(out).toMatch(/Examples:\n {2}millrace dev/)
   expect((await run('dev', '--help')).out).toMatch(/GET \/readyz +200/)

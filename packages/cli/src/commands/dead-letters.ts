@@ -1,0 +1,210 @@
+// What the subcommands of `millrace dead` do.
+import type { Command } from 'commander'
+import type { DeadLetter, DeadLetterDetails, DeadLetterFilter, Millrace } from 'millrace'
+import { type ClientOptions, withClient } from '../client.ts'
+import { fromNow, oneLine, print, printJson } from '../print.ts'
+import { table } from '../table.ts'
+import { counted } from '../worker-process.ts'
+import { redriveOptions } from './retry.ts'
+
+interface FilterOptions {
+  readonly queue?: string
+  readonly type?: string
+  readonly tenant?: string
+  readonly fingerprint?: string
+}
+
+interface ListOptions extends ClientOptions, FilterOptions {
+  readonly status: 'pending' | 'retried' | 'resolved' | 'ignored' | 'any'
+  readonly reason?: NonNullable<DeadLetterFilter['reason']>
+  readonly limit: number
+  readonly before?: string
+}
+
+export async function list(options: ListOptions, command: Command): Promise<void> {
+  const { status, reason, limit, before } = options
+  await withClient(command, options, async ({ millrace }) => {
+    const letters = await millrace.deadLetters.list({
+      ...filterOf(options),
+      ...(status === 'any' ? {} : { status }),
+      ...(reason === undefined ? {} : { reason }),
+      ...(before === undefined ? {} : { before }),
+      limit,
+    })
+    if (options.json) return printJson(letters)
+    if (letters.length === 0) return print(`No dead letter is ${status === 'any' ? 'like that' : status}.\n`)
+    print(table(['ID', 'DIED', 'TYPE', 'TENANT', 'REASON', 'ATTEMPTS', 'STATUS', 'KIND', 'ERROR'], letters.map(rowOf)))
+    if (letters.length === limit) print(`\nThere may be more: millrace dead --before ${letters.at(-1)?.id}\n`)
+  })
+}
+
+function filterOf({ queue, type, tenant, fingerprint }: FilterOptions): FilterOptions {
+  return {
+    ...(queue === undefined ? {} : { queue }),
+    ...(type === undefined ? {} : { type }),
+    ...(tenant === undefined ? {} : { tenant }),
+    ...(fingerprint === undefined ? {} : { fingerprint }),
+  }
+}
+
+function rowOf(letter: DeadLetter): string[] {
+  return [
+    letter.id,
+    fromNow(letter.diedAt),
+    oneLine(letter.type, 40),
+    oneLine(letter.tenant, 30),
+    letter.reason,
+    String(letter.attempts),
+    letter.acknowledged && letter.status === 'pending' ? 'seen' : letter.status,
+    letter.fingerprint ?? '',
+    oneLine(letter.errorMessage, 60),
+  ]
+}
+
+export async function groups(options: ClientOptions, command: Command): Promise<void> {
+  await withClient(command, options, async ({ millrace }) => {
+    const found = await millrace.deadLetters.groups()
+    if (options.json) return printJson(found)
+    if (found.length === 0) return print('No dead letter is pending.\n')
+    const rows = found.map((group) => [
+      String(group.pending),
+      oneLine(group.type, 40),
+      group.fingerprint ?? '',
+      fromNow(group.firstDiedAt),
+      fromNow(group.lastDiedAt),
+      oneLine(group.sampleMessage, 70),
+    ])
+    print(table(['PENDING', 'TYPE', 'KIND', 'FIRST', 'LAST', 'NEWEST ERROR'], rows))
+  })
+}
+
+export async function show(id: string, options: ClientOptions, command: Command): Promise<void> {
+  await withClient(command, options, async ({ millrace }) => {
+    const letter = await millrace.deadLetters.get(id)
+    if (letter === undefined) command.error(`error: There is no dead letter ${oneLine(id, 40)}.`)
+    if (options.json) return printJson(letter)
+    print(block(letter))
+  })
+}
+
+function block(letter: DeadLetterDetails): string {
+  const decided =
+    letter.acknowledgedBy === null ? '' : `, by ${letter.acknowledgedBy} ${fromNow(letter.acknowledgedAt)}`
+  const lines: [string, string | null][] = [
+    ['Letter', letter.id],
+    ['Job', `${letter.jobId}, ${letter.type}, queue ${letter.queue}`],
+    ['Tenant', letter.tenant],
+    ['Correlation', letter.correlationId],
+    ['Died', `${letter.diedAt.toISOString()}, ${letter.reason} after ${counted(letter.attempts, 'attempt')}`],
+    ['Status', `${letter.status}${decided}`],
+    ['Redriven as', letter.redrivenJobId],
+    ['Error', `${letter.errorClass ?? 'Error'}: ${letter.errorMessage}`],
+    ['Kind', letter.fingerprint],
+    ['Payload', JSON.stringify(letter.originalJob.payload)],
+  ]
+  const shown = lines.filter((line): line is [string, string] => line[1] !== null)
+  const width = Math.max(...shown.map(([label]) => label.length))
+  const head = shown.map(([label, value]) => `${label.padEnd(width)}  ${oneLine(value, 2_000)}\n`).join('')
+  const { stack = null, logs = null } = letter.errorDetails ?? {}
+  return head + section('Notes', letter.notes) + section('Log', logText(logs)) + section('Stack', stack)
+}
+
+function section(title: string, text: string | null): string {
+  if (!text) return ''
+  const lines = text.split('\n').map((line) => `  ${oneLine(line, 200)}\n`)
+  return `\n${title}\n${lines.join('')}`
+}
+
+/** The last lines that the run logged, as the flight recorder keeps them. */
+function logText(logs: unknown): string | null {
+  if (!Array.isArray(logs)) return null
+  return logs.map(({ level, ms, msg, fields }) => `+${ms} ms  ${level}  ${msg}  ${fields ?? ''}`).join('\n')
+}
+
+interface RedriveOptions extends ClientOptions, FilterOptions {
+  readonly by: string
+  readonly maxAttempts?: number
+  readonly payload?: string
+}
+
+export async function redrive(ids: string[], options: RedriveOptions, command: Command): Promise<void> {
+  const filter = filterOf(options)
+  if (ids.length === 0 && Object.keys(filter).length === 0)
+    command.error('error: Say which letters: by id, or by --type, --queue, --tenant or --fingerprint.')
+  if (ids.length > 0 && Object.keys(filter).length > 0) command.error('error: Give either ids or a filter, not both.')
+  const payload = options.payload === undefined ? {} : { payload: parseJson(command, options.payload) }
+  await withClient(command, options, async ({ millrace }) => {
+    const chosen = ids.length > 0 ? ids : await pendingIds(millrace, filter)
+    const results = await millrace.deadLetters.redrive(chosen, { ...redriveOptions(options), ...payload })
+    if (results.some(({ status }) => status !== 'redriven')) process.exitCode = 1
+    if (options.json) return printJson(results)
+    if (results.length === 0) return print('No pending dead letter is like that.\n')
+    print(
+      table(
+        ['LETTER', 'RESULT', 'JOB', 'WHY'],
+        results.map((result) => [
+          result.id,
+          result.status,
+          'jobId' in result ? result.jobId : '',
+          'message' in result ? oneLine(result.message, 120) : '',
+        ]),
+      ),
+    )
+  })
+}
+
+/** Page by page, so that a long list is never one answer. */
+async function pendingIds(millrace: Millrace, filter: FilterOptions): Promise<string[]> {
+  const ids: string[] = []
+  for (;;) {
+    const before = ids.at(-1)
+    const page = await millrace.deadLetters.list({
+      ...filter,
+      status: 'pending',
+      limit: 1_000,
+      ...(before === undefined ? {} : { before }),
+    })
+    ids.push(...page.map(({ id }) => id))
+    if (page.length < 1_000) return ids
+  }
+}
+
+interface DecisionOptions extends ClientOptions {
+  readonly by: string
+  readonly note?: string
+}
+
+type Verb = 'acknowledge' | 'resolve' | 'ignore' | 'note'
+
+export function decide(verb: Verb): (ids: string[], options: DecisionOptions, command: Command) => Promise<void> {
+  return async (ids, options, command) => {
+    await withClient(command, options, async ({ millrace }) => {
+      const results = await decided(millrace, verb, ids, options)
+      if (results.some(({ status }) => status === 'not_found')) process.exitCode = 1
+      if (options.json) return printJson(results)
+      print(results.map(({ id, status }) => `Dead letter ${id}: ${status.replaceAll('_', ' ')}.\n`).join(''))
+    })
+  }
+}
+
+function decided({ deadLetters }: Millrace, verb: Verb, ids: string[], { by, note }: DecisionOptions) {
+  const options = { by, ...(note === undefined ? {} : { note }) }
+  switch (verb) {
+    case 'acknowledge':
+      return deadLetters.acknowledge(ids, { by })
+    case 'resolve':
+      return deadLetters.resolve(ids, options)
+    case 'ignore':
+      return deadLetters.ignore(ids, options)
+    case 'note':
+      return deadLetters.note(ids, note ?? '', { by })
+  }
+}
+
+function parseJson(command: Command, text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    command.error(`error: --payload is not JSON: ${(error as Error).message}. Quote it, such as '{"n":1}'.`)
+  }
+}

@@ -1,0 +1,98 @@
+import { Command, InvalidArgumentError, Option } from 'commander'
+import { addClientOptions, addModuleOption } from '../client.ts'
+import { decide, groups, list, redrive, show } from './dead-letters.ts'
+import { addAuthorOption, addDecisionOptions } from './retry.ts'
+
+const help = `
+A dead letter is what is left of a job that failed for good. It stays pending until somebody redrives, resolves or
+ignores it; resolved and ignored ones are deleted after seven days.
+
+Examples:
+  millrace dead                              what waits for a decision, newest first
+  millrace dead groups                       the same by kind of failure
+  millrace dead show 17
+  millrace dead redrive 17 18 --module dist/workload.js
+  millrace dead redrive --fingerprint 3f9a12c4 --module dist/workload.js
+  millrace dead resolve 17 --note "refunded by hand"
+`
+
+const STATUSES = ['pending', 'retried', 'resolved', 'ignored', 'any']
+const REASONS = ['exhausted', 'discarded', 'unrecoverable', 'gave_up', 'invalid_payload', 'stuck', 'crash_loop']
+
+export function deadCommand(): Command {
+  return new Command('dead')
+    .summary('look at dead letters and decide about them')
+    .description('Look at dead letters and decide about them.')
+    .addHelpText('after', help)
+    .addCommand(listCommand(), { isDefault: true })
+    .addCommand(groupsCommand())
+    .addCommand(showCommand())
+    .addCommand(redriveCommand())
+    .addCommand(decisionCommand('acknowledge', 'say that somebody has seen them; they stay pending'))
+    .addCommand(decisionCommand('resolve', 'the matter is settled in another way'))
+    .addCommand(decisionCommand('ignore', "not worth anybody's time"))
+    .addCommand(noteCommand())
+}
+
+function listCommand(): Command {
+  const command = new Command('list')
+    .description('List dead letters, newest first.')
+    .addOption(new Option('--status <status>', 'only these').choices(STATUSES).default('pending'))
+    .addOption(new Option('--reason <reason>', 'only these').choices(REASONS))
+    .addOption(new Option('--limit <count>', 'how many').argParser(parseLimit).default(50))
+    .option('--before <id>', 'only letters older than this one')
+  return addClientOptions(addFilterOptions(command)).action(list)
+}
+
+function addFilterOptions(command: Command): Command {
+  return command
+    .option('--queue <queue>', 'only of this queue')
+    .option('--type <type>', 'only of this job type')
+    .option('--tenant <tenant>', 'only of this tenant')
+    .option('--fingerprint <fingerprint>', 'only this kind of failure')
+}
+
+function groupsCommand(): Command {
+  return addClientOptions(new Command('groups').description('Count the pending ones by kind of failure.')).action(
+    groups,
+  )
+}
+
+function showCommand(): Command {
+  const command = new Command('show')
+    .description('Show one with its job, error, log lines and attempts.')
+    .argument('<id>')
+  return addClientOptions(command).action(show)
+}
+
+function redriveCommand(): Command {
+  const command = new Command('redrive')
+    .description(
+      'Give each a new job of the same work. Name them by id, or by a filter: then all pending ones that fit.',
+    )
+    .argument('[id...]', 'the ids of the letters')
+    .option('--payload <json>', 'another payload, for a single letter')
+  return addModuleOption(addClientOptions(addDecisionOptions(addFilterOptions(command)))).action(redrive)
+}
+
+function decisionCommand(verb: 'acknowledge' | 'resolve' | 'ignore', description: string): Command {
+  const command = new Command(verb).description(description).argument('<id...>', 'the ids of the letters')
+  if (verb !== 'acknowledge') command.option('--note <text>', 'written on the letter')
+  return addClientOptions(addAuthorOption(command)).action(decide(verb))
+}
+
+function noteCommand(): Command {
+  const command = new Command('note')
+    .description('write a note on one')
+    .argument('<id>', 'the id of the letter')
+    .argument('<text>', 'the note')
+  return addClientOptions(addAuthorOption(command)).action((id, text, options, self) =>
+    decide('note')([id], { ...options, note: text }, self),
+  )
+}
+
+function parseLimit(text: string): number {
+  const limit = Number(text)
+  if (Number.isInteger(limit) && limit >= 1 && limit <= 1_000) return limit
+  throw new InvalidArgumentError('Expected a number from 1 to 1000.')
+}
