@@ -1,21 +1,7 @@
-// The examples of the guide to dead letters are taken out of it, type-checked and run as one program.
-import { execFile } from 'node:child_process'
-import { readFileSync } from 'node:fs'
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
-import { promisify } from 'node:util'
 import type { Millrace, Worker } from 'millrace'
-import { expect, test, vi } from 'vitest'
-import { setup } from '../packages/engine/test/support/setup.ts'
-
-const root = fileURLToPath(new URL('../', import.meta.url))
-const guide = readFileSync(join(root, 'docs/guides/dead-letters.md'), 'utf8')
-const blocks = (language: string): string[] =>
-  [...guide.matchAll(new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\`$`, 'gms'))].map((match) => match[1] as string)
-
-/** A block whose first line names a file is that file. */
-const files = blocks('ts').map((text) => ({ name: /^\/\/ (\S+\.ts)\n/.exec(text)?.[1] ?? 'unnamed.ts', text }))
+import { expect, test } from 'vitest'
+import { setup } from '../../packages/engine/test/support/setup.ts'
+import { blocks, openDocument } from '../support/document.ts'
 
 interface Program {
   millrace: Millrace
@@ -33,44 +19,12 @@ interface Deciding {
   close(millrace: Millrace, paidByHand: string[], tests: string[]): Promise<void>
 }
 
-/** Below node_modules, so that the examples find `millrace` and `zod` as an application would. */
-async function writeProgram() {
-  const cache = join(root, 'node_modules/.cache')
-  await mkdir(cache, { recursive: true })
-  const directory = await mkdtemp(join(cache, 'dead-letters-guide-'))
-  for (const { name, text } of files) await writeFile(join(directory, name), text)
-  return { directory, [Symbol.asyncDispose]: () => rm(directory, { recursive: true }) }
-}
-
-test('the examples pass the type checker', async () => {
-  await using program = await writeProgram()
-  const config = {
-    extends: join(root, 'tsconfig.base.json'),
-    compilerOptions: {
-      noEmit: true,
-      composite: false,
-      rewriteRelativeImportExtensions: false,
-      allowImportingTsExtensions: true,
-    },
-    files: files.map(({ name }) => name),
-  }
-  await writeFile(join(program.directory, 'tsconfig.json'), JSON.stringify(config))
-  const failure = await promisify(execFile)(join(root, 'node_modules/.bin/tsc'), ['-p', program.directory]).then(
-    () => '',
-    (error: { stdout: string }) => error.stdout,
-  )
-  expect(failure).toBe('')
-})
-
 test('the examples do what the guide says', async () => {
   await using t = await setup()
-  await using written = await writeProgram()
-  vi.stubEnv('DATABASE_URL', t.url)
-  const load = <Module>(name: string): Promise<Module> => import(join(written.directory, name))
-  const { millrace, bank, alerts, start } = await load<Program>('worker.ts')
-  const { look, allIdsOf } = await load<Looking>('look.ts')
-  const { redriveOne, correct, close } = await load<Deciding>('decide.ts')
-  vi.unstubAllEnvs()
+  await using guide = await openDocument('docs/guides/dead-letters.md')
+  const { millrace, bank, alerts, start } = await guide.load<Program>('worker.ts', { DATABASE_URL: t.url })
+  const { look, allIdsOf } = await guide.load<Looking>('look.ts')
+  const { redriveOne, correct, close } = await guide.load<Deciding>('decide.ts')
   try {
     // Five orders die while the bank is down.
     let deaths = 0
@@ -86,7 +40,7 @@ test('the examples do what the guide says', async () => {
     const fingerprint = (await millrace.deadLetters.list())[0]?.fingerprint as string
     const ids = await allIdsOf(millrace, fingerprint)
     expect(ids).toHaveLength(5)
-    const recipe = await t.sql(blocks('sql')[0] as string)
+    const recipe = await t.sql(blocks('docs/guides/dead-letters.md', 'sql')[0] as string)
     expect(recipe).toHaveLength(5)
 
     // The bank is back: the alert is raised, and the work of two letters is done.

@@ -1,17 +1,19 @@
 // docs/guides/sql.md against the database: its statements run, its columns are those of the views, its program works.
 import { readFileSync } from 'node:fs'
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { defineJob, defineQueues } from 'millrace'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { type Setup, setup } from '../packages/engine/test/support/setup.ts'
+import { type Setup, setup } from '../../packages/engine/test/support/setup.ts'
+import { blocks, openDocument, root } from '../support/document.ts'
 
-const root = fileURLToPath(new URL('../', import.meta.url))
-const page = readFileSync(join(root, 'docs/guides/sql.md'), 'utf8')
-const blocks = (language: string) =>
-  [...page.matchAll(new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\`$`, 'gms'))].map((match) => match[1] as string)
+const guide = 'docs/guides/sql.md'
+const page = readFileSync(join(root, guide), 'utf8')
+
+interface Program {
+  trace(correlationId: string): Promise<string[]>
+  close(): Promise<void>
+}
 
 const queues = defineQueues({ default: {} })
 const order = defineJob({ type: 'order', queue: queues.default, payload: z.object({}) })
@@ -36,7 +38,7 @@ afterAll(async () => {
   await t[Symbol.asyncDispose]()
 })
 
-test.each(blocks('sql'))('has a statement that runs: %s', async (text) => {
+test.each(blocks(guide, 'sql'))('has a statement that runs: %s', async (text) => {
   await client.query(text)
 })
 
@@ -55,22 +57,12 @@ test('its program tells what happened', async () => {
   const millrace = t.client([order])
   const [first, second] = await millrace.enqueueMany(order, [{}, {}], { correlationId: 'c' })
   await millrace.cancel(`${second?.id}`)
-  const cache = join(root, 'node_modules/.cache')
-  await mkdir(cache, { recursive: true })
-  const directory = await mkdtemp(join(cache, 'sql-guide-'))
-  vi.stubEnv('DATABASE_URL', t.url)
-  try {
-    const [text] = blocks('ts')
-    await writeFile(join(directory, 'trace.ts'), `${text}`)
-    const program = await import(join(directory, 'trace.ts'))
-    expect(await program.trace('c')).toEqual([
-      `order ${first?.id}: enqueued`,
-      `order ${second?.id}: enqueued`,
-      `order ${second?.id}: cancelled`,
-    ])
-    await program.close()
-  } finally {
-    vi.unstubAllEnvs()
-    await rm(directory, { recursive: true })
-  }
+  await using document = await openDocument(guide)
+  const program = await document.load<Program>('trace.ts', { DATABASE_URL: t.url })
+  expect(await program.trace('c')).toEqual([
+    `order ${first?.id}: enqueued`,
+    `order ${second?.id}: enqueued`,
+    `order ${second?.id}: cancelled`,
+  ])
+  await program.close()
 })

@@ -11,8 +11,8 @@ import {
 } from 'millrace'
 import { expect, test, vi } from 'vitest'
 import { z } from 'zod'
-import { setup, silent } from '../packages/engine/test/support/setup.ts'
-import { openDocument } from './support/document.ts'
+import { setup, silent } from '../../packages/engine/test/support/setup.ts'
+import { openDocument } from '../support/document.ts'
 
 interface Program {
   startWorker(database: string, handlers: Implementation[]): Promise<{ millrace: Millrace; worker: Worker }>

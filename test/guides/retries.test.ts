@@ -2,8 +2,8 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { createMillrace, type Implementation, type JobContract } from 'millrace'
 import { expect, test } from 'vitest'
-import { eventually, setup, silent } from '../packages/engine/test/support/setup.ts'
-import { openDocument } from './support/document.ts'
+import { eventually, setup, silent } from '../../packages/engine/test/support/setup.ts'
+import { openDocument } from '../support/document.ts'
 
 interface Contracts {
   sendMail: JobContract
