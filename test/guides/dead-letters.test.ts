@@ -48,7 +48,8 @@ test('the examples do what the guide says', async () => {
     const alerted = millrace.events.next('dlq_alert')
     await start()
     await alerted
-    expect(alerts).toEqual([{ count: 5, threshold: 3 }])
+    // The first worker may have seen some of them too.
+    expect(alerts.at(-1)).toEqual({ count: 5, threshold: 3 })
     const [first, second, third, fourth, fifth] = ids as [string, string, string, string, string]
     const done = millrace.events.next('job_completed')
     const said = await redriveOne(millrace, first)

@@ -29,6 +29,7 @@ export { type CheckedPayload, checkPayload } from './contract/payload.ts'
 export { defineQueues, type Queue, type QueueOptions } from './contract/queue.ts'
 export type { DeadReason, RedrivePolicy } from './contract/redrive.ts'
 export { type Backoff, delays, exponential, fixed, type Jitter, linear, type RetryPolicy } from './contract/retry.ts'
+export { endWorker } from './end-worker.ts'
 export {
   DatabaseTimeout,
   DatabaseUnavailable,

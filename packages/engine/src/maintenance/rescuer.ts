@@ -1,7 +1,8 @@
 // Takes runs away from workers that died, and ends runs that are stuck beyond their deadline.
 //
-// Runs every few seconds in every worker process, all at once: row locks and fences decide. It starts only after this
-// process has held its own lease for a whole time to live, because after a database outage everybody looks dead.
+// Runs every few seconds in every worker process, all at once: row locks and fences decide. It judges others only after
+// this process has held its own lease for a whole time to live, because after a database outage everybody looks dead. A
+// lease that was ended needs no judgement: its runs are taken at once, also by a process that has just started.
 // If it dies halfway, its transaction rolls back and the next pass, anywhere, does the work.
 import type { Clock } from '../clock.ts'
 import type { Retention } from '../contract/job.ts'
@@ -31,8 +32,8 @@ export interface RescuerServices {
   registry: Registry
   events: Events
   intervalMs: number
-  /** True when our own lease has been held for a whole time to live. */
-  mayRescue(): boolean
+  /** True when our own lease has been held for a whole time to live: silence and lateness of others then mean something. */
+  mayJudge(): boolean
   wake(queues: Iterable<string>): void
 }
 
@@ -45,11 +46,11 @@ export class Rescuer implements Ticker<RescueResult> {
   }
 
   async tick(): Promise<RescueResult> {
-    if (!this.#services.mayRescue()) return { deadWorkers: [], rescued: 0, isMore: false }
     const { db, clock } = this.#services
-    const deadWorkers = await workerExpire(db, clock.databaseNow())
+    const mayJudge = this.#services.mayJudge()
+    const deadWorkers = mayJudge ? await workerExpire(db, clock.databaseNow()) : []
     const orphans = await this.#settleOrphans()
-    const overdue = await this.#settleOverdue()
+    const overdue = mayJudge ? await this.#settleOverdue() : 0
     return { deadWorkers, rescued: orphans + overdue, isMore: orphans === BATCH || overdue === BATCH }
   }
 

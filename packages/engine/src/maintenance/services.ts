@@ -19,7 +19,7 @@ export interface MaintenanceServices extends Pick<LoopOptions, 'onError'> {
   logger: Logger
   sweepMs: number
   deadLetterAlertAt: number
-  mayRescue(): boolean
+  mayJudge(): boolean
   wake(queues: Iterable<string>): void
 }
 

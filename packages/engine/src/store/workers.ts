@@ -30,8 +30,9 @@ export async function workerBeat(session: Session, now: Now, id: string, ttlMs: 
   return (await session.run('workerBeat', [now, id, ttlMs])).length > 0
 }
 
-export async function workerEnd(session: Session, now: Now, id: string, reason: string): Promise<void> {
-  await session.run('workerEnd', [now, id, reason])
+/** False: it had ended before, or never was. */
+export async function workerEnd(session: Session, now: Now, id: string, reason: string): Promise<boolean> {
+  return (await session.run('workerEnd', [now, id, reason])).length > 0
 }
 
 export interface DeadWorker {

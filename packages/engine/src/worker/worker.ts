@@ -288,7 +288,7 @@ export class Worker {
       ...this.#services,
       sweepMs: times.sweepMs,
       deadLetterAlertAt,
-      mayRescue: () => this.#lease.heldMs() >= times.ttlMs,
+      mayJudge: () => this.#lease.heldMs() >= times.ttlMs,
       wake: (queues) => this.#services.waker.wake(queues),
       onError,
     })

@@ -268,7 +268,7 @@ const exercises: Record<string, ((t: T) => Promise<Change>)[]> = {
         registry: new Registry([task]),
         events: new Events(),
         intervalMs: 1_000,
-        mayRescue: () => true,
+        mayJudge: () => true,
         wake: () => {},
       })
       expect(await rescuer.tick()).toMatchObject({ rescued: 1 })

@@ -1,4 +1,5 @@
-import { defineJob, defineQueues, implement } from 'millrace'
+import { randomUUID } from 'node:crypto'
+import { defineJob, defineQueues, endWorker, implement } from 'millrace'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { systemClock } from '#src/clock'
@@ -11,7 +12,7 @@ import { setup as base, jobEvent, shortLease } from '../support/setup.ts'
 const queues = defineQueues({ default: {} })
 const task = defineJob({ type: 'task', queue: queues.default, payload: z.object({}) })
 
-async function setup(options: { mayRescue?: boolean } = {}) {
+async function setup(options: { mayJudge?: boolean } = {}) {
   const t = await base()
   const db = new Database({ connection: { connectionString: t.url }, schema: 'millrace', maxConnections: 2 })
   const events = new Events()
@@ -22,7 +23,7 @@ async function setup(options: { mayRescue?: boolean } = {}) {
     clock: systemClock,
     registry: new Registry([task]),
     intervalMs: 1_000,
-    mayRescue: () => options.mayRescue ?? true,
+    mayJudge: () => options.mayJudge ?? true,
     wake: (names) => void woken.push(...names),
   })
   return {
@@ -75,11 +76,33 @@ describe('the rescuer', () => {
     expect(await t.sql('select status from millrace.job')).toEqual([{ status: 'processing' }])
   })
 
-  test('does nothing before its own lease has been held for a while: after an outage everybody looks dead', async () => {
-    await using t = await setup({ mayRescue: false })
+  test('judges nobody before its own lease has been held for a while: after an outage everybody looks dead', async () => {
+    await using t = await setup({ mayJudge: false })
     await t.runningJob(-1)
+    await t.runningJob(60, { deadline: '-1 second' })
     expect(await t.rescuer.tick()).toMatchObject({ deadWorkers: [], rescued: 0 })
-    expect(await t.sql('select ended_at from millrace.worker')).toEqual([{ ended_at: null }])
+    expect(await t.sql('select ended_at from millrace.worker')).toEqual([{ ended_at: null }, { ended_at: null }])
+    expect(await t.sql('select from millrace.dead_letter_jobs')).toEqual([])
+  })
+
+  test('takes the jobs of a lease that was ended, however short it has held its own', async () => {
+    await using t = await setup({ mayJudge: false })
+    const id = await t.runningJob(60, { attempt: 2 })
+    const [job] = await t.sql<{ worker_id: string }>('select worker_id from millrace.job')
+    const end = () => endWorker(t.url, job?.worker_id as string, { reason: 'killed by SIGKILL' })
+    expect([await end(), await end()]).toEqual([true, false])
+    expect(await t.sql('select ended_reason from millrace.worker')).toEqual([{ ended_reason: 'killed by SIGKILL' }])
+    expect(await t.rescuer.tick()).toMatchObject({ deadWorkers: [], rescued: 1 })
+    expect(await t.sql('select status, attempt, crashes, run_id from millrace.job where id = $1', [id])).toEqual([
+      { status: 'pending', attempt: 1, crashes: 1, run_id: null },
+    ])
+  })
+
+  test('leaves everybody alone when the lease of a worker nobody knows is ended', async () => {
+    await using t = await setup({ mayJudge: false })
+    await t.runningJob(60)
+    expect(await endWorker(t.url, randomUUID(), { reason: 'gone' })).toBe(false)
+    expect(await t.rescuer.tick()).toMatchObject({ rescued: 0 })
   })
 
   test('makes the third crash a dead letter', async () => {

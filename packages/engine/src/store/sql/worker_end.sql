@@ -1,4 +1,4 @@
--- End one's own lease.
+-- End a lease: one's own, or that of a process known to be gone.
 -- Params:  $1 now timestamptz or null, $2 id uuid, $3 reason text
 -- Returns: id, if it was not ended before.
 -- Locks:   the worker's row
