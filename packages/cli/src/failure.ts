@@ -1,17 +1,24 @@
+// How a command ends that failed.
 import { EmbeddedError } from '@millrace/embedded'
 import type { Command } from 'commander'
 import { MillraceError } from 'millrace'
 import { PortUnusable } from './health-server.ts'
 import { PsqlUnusable } from './psql-program.ts'
+import { CrashLoop, EXIT_CRASH_LOOP, StartFailed } from './supervisor/verdict.ts'
 import { WorkloadUnusable } from './workload-module.ts'
 
-/** Says what went wrong and ends the process with code 1. Errors that are not meant for people keep their stack. */
-export function fail(command: Command, error: unknown): never {
-  const isForPeople = [MillraceError, EmbeddedError, PortUnusable, PsqlUnusable].some((known) => error instanceof known)
-  if (isForPeople) command.error(`error: ${(error as Error).message}`)
+/** What went wrong, for people. Errors that are not meant for them keep their stack. */
+export function failureText(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
   if (error instanceof WorkloadUnusable) {
     const { stack } = (error.cause ?? {}) as Error
-    command.error(`error: ${error.message}${stack ? `\n\n${stack}` : ''}`)
+    return `${error.message}${stack ? `\n\n${stack}` : ''}`
   }
-  command.error(`error: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`)
+  const known = [MillraceError, EmbeddedError, PortUnusable, PsqlUnusable, StartFailed, CrashLoop]
+  return known.some((each) => error instanceof each) ? error.message : (error.stack ?? error.message)
+}
+
+/** Says what went wrong and ends the process. */
+export function fail(command: Command, error: unknown): never {
+  command.error(`error: ${failureText(error)}`, { exitCode: error instanceof CrashLoop ? EXIT_CRASH_LOOP : 1 })
 }

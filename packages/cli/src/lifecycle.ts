@@ -1,5 +1,6 @@
-// Starts things one after the other and, on a signal or a failure, stops what was started in reverse order.
+// Starts things one after the other and, when asked to stop or on a failure, stops what was started in reverse order.
 import type { Logger } from 'millrace'
+import { type StopRequests, stopSignals } from './signals.ts'
 
 export interface Part<Thing> {
   readonly name: string
@@ -14,11 +15,13 @@ class Interrupted extends Error {}
 
 export class Lifecycle {
   readonly #logger: Logger
+  readonly #requests: StopRequests
   readonly #stops: { name: string; stop(): Promise<void> }[] = []
   #phase: Phase = { kind: 'starting', part: 'process' }
 
-  constructor(logger: Logger) {
+  constructor(logger: Logger, requests: StopRequests = stopSignals(logger)) {
     this.#logger = logger
+    this.#requests = requests
   }
 
   get phase(): Phase {
@@ -35,16 +38,22 @@ export class Lifecycle {
     return thing
   }
 
-  /** Runs `start`, then waits for a signal, then stops everything. Rejects with the error of a start that failed. */
-  async run(start: () => Promise<void>): Promise<void> {
-    const signal = firstSignal(this.#logger, () => {
-      this.#phase = { kind: 'stopping' }
+  /**
+   * Runs `start`, then waits until it is asked to stop, then stops everything. Rejects with the error of a start that
+   * failed, or that of `failed`, when everything has stopped.
+   */
+  async run(start: () => Promise<void>, failed?: Promise<never>): Promise<void> {
+    const asked = new Promise<void>((resolve) => {
+      this.#requests(() => {
+        this.#phase = { kind: 'stopping' }
+        resolve()
+      })
     })
     try {
       await start()
       this.#throwIfStopping()
       this.#phase = { kind: 'running' }
-      await signal
+      await Promise.race(failed === undefined ? [asked] : [asked, failed])
     } catch (error) {
       if (!(error instanceof Interrupted)) throw error
     } finally {
@@ -66,29 +75,4 @@ export class Lifecycle {
   #throwIfStopping(): void {
     if (this.#phase.kind === 'stopping') throw new Interrupted()
   }
-}
-
-const EXIT_CODES = { SIGINT: 130, SIGTERM: 143 } as const
-
-/** npm passes on the Ctrl-C that the terminal has sent us already: two signals within this time are one key press. */
-const ECHO_MS = process.env.npm_lifecycle_event === undefined ? 0 : 300
-
-/** Resolves with the first SIGINT or SIGTERM; another one ends the process at once. */
-function firstSignal(logger: Logger, onFirst: () => void): Promise<void> {
-  return new Promise((resolve) => {
-    let firstAt: number | undefined
-    const hear = (signal: keyof typeof EXIT_CODES) => {
-      if (firstAt === undefined) {
-        firstAt = Date.now()
-        logger.info({ signal }, 'stopping; once more to stop at once')
-        onFirst()
-        resolve()
-      } else if (Date.now() - firstAt >= ECHO_MS) {
-        logger.warn({ signal }, 'stopped at once: jobs that were running will be rescued, an embedded database runs on')
-        process.exit(EXIT_CODES[signal])
-      }
-    }
-    process.on('SIGINT', hear)
-    process.on('SIGTERM', hear)
-  })
 }

@@ -4,11 +4,15 @@ import pino, { type Logger } from 'pino'
 
 const LEVELS = ['debug', 'info', 'warn', 'error']
 
-export function createLogger(): Logger {
+/** `labels` stand on every line. */
+export function createLogger(labels: Record<string, unknown> = {}): Logger {
   const wanted = process.env.LOG_LEVEL ?? 'info'
   const level = LEVELS.includes(wanted) ? wanted : 'info'
   const destination = process.stderr.isTTY ? { write: writeForPeople } : pino.destination({ dest: 2, sync: true })
-  const logger = pino({ level, base: { pid: process.pid }, timestamp: pino.stdTimeFunctions.isoTime }, destination)
+  const logger = pino(
+    { level, base: { pid: process.pid, ...labels }, timestamp: pino.stdTimeFunctions.isoTime },
+    destination,
+  )
   if (level !== wanted) logger.warn(`LOG_LEVEL is "${wanted}"; expected ${LEVELS.join(', ')}. Using info.`)
   return logger
 }

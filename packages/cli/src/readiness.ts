@@ -1,4 +1,4 @@
-import { createMillrace, type Worker } from 'millrace'
+import { createMillrace } from 'millrace'
 import type { Lifecycle } from './lifecycle.ts'
 
 const ANSWER_MS = 2_000
@@ -6,7 +6,7 @@ const ANSWER_MS = 2_000
 /** Whether work can be done right now. Asks on a connection of its own, so that busy handlers do not make it wait. */
 export class Readiness {
   readonly #lifecycle: Lifecycle
-  #worker: Worker | undefined
+  #workObstacle: () => string | undefined = () => undefined
   #ask: (() => Promise<unknown>) | undefined
   #asking: Promise<string | undefined> | undefined
 
@@ -24,8 +24,9 @@ export class Readiness {
     this.#ask = () => probe.job('0')
   }
 
-  watchWorker(worker: Worker | undefined): void {
-    this.#worker = worker
+  /** `obstacle` says why the workers cannot work, or nothing. */
+  watchWork(obstacle: () => string | undefined): void {
+    this.#workObstacle = obstacle
   }
 
   /** Why not, or undefined. Never rejects. */
@@ -40,8 +41,7 @@ export class Readiness {
     const { phase } = this.#lifecycle
     if (phase.kind === 'starting') return `starting: ${phase.part}`
     if (phase.kind === 'stopping') return 'stopping'
-    if (this.#worker?.isReady === false) return "the worker's lease is in doubt: it was not renewed in time"
-    return this.#databaseObstacle()
+    return this.#workObstacle() ?? this.#databaseObstacle()
   }
 
   async #databaseObstacle(): Promise<string | undefined> {

@@ -63,6 +63,11 @@ function settingsOf({ workload, concurrency }: WorkerPlan): Omit<WorkOptions, 'h
   return { ...workSettingsFrom(process.env, contracts, workload.settings), concurrency }
 }
 
+/** Why the worker cannot work right now, or undefined. */
+export function obstacleOf(worker: Worker | undefined): string | undefined {
+  return worker?.isReady === false ? "the worker's lease is in doubt: it was not renewed in time" : undefined
+}
+
 export const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`
 
 async function within(ms: number, work: Promise<void>): Promise<void> {

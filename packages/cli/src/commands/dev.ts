@@ -7,7 +7,7 @@ import { Lifecycle } from '../lifecycle.ts'
 import { createLogger } from '../log.ts'
 import { Readiness } from '../readiness.ts'
 import { Summary } from '../summary.ts'
-import { startWorker } from '../worker-process.ts'
+import { obstacleOf, startWorker } from '../worker-process.ts'
 import type { Workload } from '../workload.ts'
 import { loadWorkload } from '../workload-module.ts'
 import { addWorkerOptions, parsePort, type WorkerOptions } from './worker-options.ts'
@@ -85,7 +85,7 @@ async function dev(workload: Workload | undefined, options: Options): Promise<vo
     if (workload !== undefined) {
       const plan = { workload, databaseUrl: database.url, logger, ...options }
       const worker = await startWorker(lifecycle, plan)
-      readiness.watchWorker(worker)
+      readiness.watchWork(() => obstacleOf(worker))
       if (worker !== undefined) summary.addWorker(worker)
     }
     summary.add('Health', `${server.url}/readyz`)

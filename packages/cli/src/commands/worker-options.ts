@@ -25,6 +25,14 @@ function parseConcurrency(text: string, others: Record<string, number>): Record<
   return { ...others, [queue]: Number(slots) }
 }
 
+const UNIT_MS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
+
+/** Of a duration that `parseDuration` let pass. */
+export function durationMs(duration: Duration): number {
+  const [, count, unit] = /^([\d.]+)(\w+)$/.exec(String(duration)) ?? []
+  return Number(count) * UNIT_MS[unit as keyof typeof UNIT_MS]
+}
+
 export function parseDuration(text: string): Duration {
   if (/^\d+(\.\d+)?(ms|s|m|h|d)$/.test(text)) return text as Duration
   throw new InvalidArgumentError("Expected a number with ms, s, m, h or d, such as '25s'.")
@@ -34,6 +42,11 @@ export function parsePort(text: string): number {
   const port = Number(text)
   if (Number.isInteger(port) && port >= 0 && port <= 65_535 && text.trim() !== '') return port
   throw new InvalidArgumentError('Expected a port from 0 to 65535; 0 takes any free one.')
+}
+
+export function parseProcesses(text: string): number {
+  if (/^[1-9]\d{0,2}$/.test(text)) return Number(text)
+  throw new InvalidArgumentError('Expected how many, from 1 to 999.')
 }
 
 /** A whole number from `lowest`. */

@@ -7,20 +7,31 @@ const bin = fileURLToPath(new URL('../../bin/millrace.js', import.meta.url))
 /** The path of a module in fixtures. */
 export const fixture = (name: string): string => fileURLToPath(new URL(`../fixtures/${name}`, import.meta.url))
 
-/** `millrace` as a process of its own. Killed at the end of its scope, if it still runs then. */
+/** A line of the log. */
+export type Line = Record<string, unknown> & { msg: string; pid: number }
+
+/** `millrace` as a process of its own, and head of its group. The group is killed at the end of its scope. */
 export class Program implements AsyncDisposable {
   readonly #child: ChildProcess
   readonly #closed: Promise<unknown>
   #out = ''
   #err = ''
+  #isClosed = false
   #onOutput = () => {}
 
   constructor(args: readonly string[], env: Record<string, string> = {}) {
     const { DATABASE_URL: _, PORT: __, HOST: ___, npm_lifecycle_event: ____, ...inherited } = process.env
-    this.#child = spawn(process.execPath, [bin, ...args], { env: { ...inherited, ...env } })
+    this.#child = spawn(process.execPath, [bin, ...args], {
+      env: { ...inherited, ...env },
+      detached: true,
+    })
     this.#child.stdout?.on('data', (chunk) => this.#hear({ out: String(chunk) }))
     this.#child.stderr?.on('data', (chunk) => this.#hear({ err: String(chunk) }))
-    this.#closed = once(this.#child, 'close').then(() => this.#onOutput())
+    // When nobody holds its output any more: neither it nor what it started.
+    this.#closed = once(this.#child, 'close').then(() => {
+      this.#isClosed = true
+      this.#onOutput()
+    })
   }
 
   /** Resolves when what it has printed so far, on stdout or stderr, matches. */
@@ -28,10 +39,7 @@ export class Program implements AsyncDisposable {
     for (;;) {
       const match = pattern.exec(`${this.#out}\n${this.#err}`)
       if (match !== null) return match
-      if (this.#hasEnded) throw new Error(`It ended without saying ${pattern}:\n${this.#out}\n${this.#err}`)
-      await new Promise<void>((resolve) => {
-        this.#onOutput = resolve
-      })
+      await this.#moreOutput(`saying ${pattern}`)
     }
   }
 
@@ -40,8 +48,28 @@ export class Program implements AsyncDisposable {
     this.#child.stdin?.write(text)
   }
 
+  /** Resolves with the first line of the log, printed already or yet to come, that matches. */
+  async logged(matches: (line: Line) => boolean): Promise<Line> {
+    for (;;) {
+      const line = this.lines.find(matches)
+      if (line !== undefined) return line
+      await this.#moreOutput('logging what was waited for')
+    }
+  }
+
+  /** The lines of the log so far. */
+  get lines(): Line[] {
+    const whole = this.#err.slice(0, this.#err.lastIndexOf('\n') + 1).split('\n')
+    return whole.filter((line) => line.startsWith('{')).map((line) => JSON.parse(line) as Line)
+  }
+
   signal(name: NodeJS.Signals): void {
     this.#child.kill(name)
+  }
+
+  /** To the program and whatever it started, as a terminal does. */
+  signalGroup(name: NodeJS.Signals): void {
+    process.kill(-(this.#child.pid as number), name)
   }
 
   async ended(): Promise<{ code: number | null; out: string; err: string }> {
@@ -50,12 +78,15 @@ export class Program implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    if (!this.#hasEnded) this.#child.kill('SIGKILL')
+    if (!this.#isClosed) this.signalGroup('SIGKILL')
     await this.#closed
   }
 
-  get #hasEnded(): boolean {
-    return this.#child.exitCode !== null || this.#child.signalCode !== null
+  async #moreOutput(what: string): Promise<void> {
+    if (this.#isClosed) throw new Error(`It ended without ${what}:\n${this.#out}\n${this.#err}`)
+    await new Promise<void>((resolve) => {
+      this.#onOutput = resolve
+    })
   }
 
   #hear({ out = '', err = '' }: { out?: string; err?: string }): void {

@@ -144,7 +144,7 @@ describe('a job that dies leaves a whole letter', () => {
       registry: new Registry([task]),
       events: new Events(),
       intervalMs: 1_000,
-      mayRescue: () => true,
+      mayJudge: () => true,
       wake: () => {},
     })
     expect(await rescuer.tick()).toMatchObject({ rescued: 1 })
