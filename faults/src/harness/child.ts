@@ -16,6 +16,8 @@ export interface ChildPlan {
   logFile: string
   mutation?: string | undefined
   execArgv?: string[]
+  args?: string[]
+  env?: Record<string, string>
 }
 
 const PRELOAD = ['--import', new URL('./mutate-preload.js', import.meta.url).href]
@@ -31,11 +33,12 @@ export class Child {
   constructor(plan: ChildPlan) {
     this.label = plan.label
     const log = openSync(plan.logFile, 'a')
-    this.process = fork(new URL(plan.entry, import.meta.url), {
+    this.process = fork(new URL(plan.entry, import.meta.url), plan.args ?? [], {
       execArgv: ['--enable-source-maps', ...(plan.mutation === undefined ? [] : PRELOAD), ...(plan.execArgv ?? [])],
       env: {
         ...process.env,
         NODE_OPTIONS: '',
+        ...plan.env,
         MILLRACE_FAULT_PROCESS: JSON.stringify({ ...plan.settings, label: plan.label }),
         MILLRACE_FAULT_MUTATION: plan.mutation ?? '',
       },

@@ -54,6 +54,8 @@ const table = {
   ],
   /** Nobody looks for the runs of dead workers. */
   'no-rescue': [edit('jobOrphans', "where job.status = 'processing'", 'where false')],
+  /** A lease lasts as long as it lasts, whoever ends it. */
+  'leases-not-ended': [edit('workerEnd', 'where id = $2', 'where false and id = $2')],
   /** Rescuers take the lease of whoever has not renewed it within the last moment. */
   'rescue-ignores-leases': [edit('workerExpire', /expires_at < coalesce\(\$1, now\(\)\)/g, 'heartbeat_at < now()')],
   /** A crash leaves no mark on the job. */

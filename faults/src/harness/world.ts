@@ -6,7 +6,8 @@ import { join } from 'node:path'
 import type { TestDatabase } from '@millrace/embedded'
 import pg from 'pg'
 import type { ScenarioOptions } from '../scenario.ts'
-import { Child } from './child.ts'
+import { Child, type ChildPlan } from './child.ts'
+import { Fleet, type FleetWishes, fleetArgs, MILLRACE } from './fleet.ts'
 import { History } from './history.ts'
 import type { MutationName } from './mutations.ts'
 import { Producer } from './producer.ts'
@@ -101,6 +102,24 @@ export class World implements AsyncDisposable {
     return new Producer(this.#spawn(label, './producer-main.js', settings))
   }
 
+  /** Starts `millrace work --processes` and waits until all of them work. */
+  async startFleet(wishes: FleetWishes): Promise<Fleet> {
+    const { label, processes } = wishes
+    const child = this.#launch({
+      label,
+      entry: MILLRACE,
+      settings: { serverUrl: this.url, historyFile: this.history.file, gate: this.#gateOf(label) },
+      args: fleetArgs(wishes),
+      env: { DATABASE_URL: this.url, LOG_LEVEL: 'info' },
+    })
+    const fleet = new Fleet(child, this.#logOf(label))
+    await until(`fleet ${label} started`, READY_DEADLINE_MS, () => {
+      if (!child.isRunning) throw new Error(`Fleet ${label} ended while it started: ${this.#lastWords(label)}`)
+      return fleet.events('process_ready').length >= processes
+    })
+    return fleet
+  }
+
   async proxy(): Promise<FaultProxy> {
     const proxy = await FaultProxy.before(this.url)
     this.#proxies.push(proxy)
@@ -144,15 +163,12 @@ export class World implements AsyncDisposable {
     return join(this.#directory, `${label}.open`)
   }
 
-  #spawn(label: string, entry: string, settings: object, execArgv?: string[]): Child {
-    const child = new Child({
-      label,
-      entry,
-      settings,
-      logFile: this.#logOf(label),
-      mutation: this.mutation,
-      execArgv: execArgv ?? [],
-    })
+  #spawn(label: string, entry: string, settings: object, execArgv: string[] = []): Child {
+    return this.#launch({ label, entry, settings, execArgv })
+  }
+
+  #launch(plan: Omit<ChildPlan, 'logFile' | 'mutation'>): Child {
+    const child = new Child({ ...plan, logFile: this.#logOf(plan.label), mutation: this.mutation })
     this.#children.add(child)
     void child.exited.then(() => this.#children.delete(child))
     return child

@@ -16,6 +16,7 @@ import f18 from './f18-poison-pill.ts'
 import f19 from './f19-payload-corpus.ts'
 import f20 from './f20-rolling-restart.ts'
 import f20b from './f20b-handed-over.ts'
+import f20c from './f20c-supervised.ts'
 import f21 from './f21-dedupe-race.ts'
 
 export const scenarios: readonly Scenario[] = [
@@ -36,5 +37,6 @@ export const scenarios: readonly Scenario[] = [
   f19,
   f20,
   f20b,
+  f20c,
   f21,
 ]
