@@ -20,6 +20,9 @@ export function fleetArgs({ processes, slots, graceMs }: FleetWishes): string[] 
   return ['work', WORKLOAD, ...Object.entries(options).map(([name, value]) => `--${name}=${value}`)]
 }
 
+/** Under which a worker process of a fleet writes the history. */
+export const labelOf = (pid: number): string => `pid-${pid}`
+
 /** A line of the supervisor about one of its processes. */
 export interface ProcessLine {
   event: string

@@ -3,6 +3,7 @@ import type { Workload } from '@millrace/cli/workload'
 import { implement } from 'millrace'
 import pg from 'pg'
 import { taskHandler } from './deeds.ts'
+import { labelOf } from './fleet.ts'
 import { recorder } from './history.ts'
 import { allContracts, contracts } from './tasks.ts'
 import { tellEvents } from './tell-events.ts'
@@ -14,7 +15,7 @@ interface FleetSettings {
 }
 
 const settings = JSON.parse(process.env.MILLRACE_FAULT_PROCESS ?? '{}') as FleetSettings
-const record = recorder(settings.historyFile, `pid-${process.pid}`)
+const record = recorder(settings.historyFile, labelOf(process.pid))
 const effects = new pg.Pool({ connectionString: settings.serverUrl, max: 4, connectionTimeoutMillis: 5_000 })
 effects.on('error', () => {})
 const handler = taskHandler({ record, effects, gate: settings.gate })
