@@ -50,6 +50,9 @@ async function setup(args: string, env: Record<string, string> = {}) {
   }
 }
 
+/** For tests that start many processes, one after the other, or wait for real pauses between them. */
+const SLOW_MS = 90_000
+
 const event = (name: string) => (line: Line) => line.event === name
 
 test('a killed process is replaced, and its job runs again long before its lease would have run out', async () => {
@@ -161,7 +164,7 @@ test('when the supervisor is killed, its processes stop in order', async () => {
   expect(await t.sql('select distinct ended_reason from millrace.worker')).toEqual([{ ended_reason: 'shut down' }])
 })
 
-test('a rolling restart under load loses no attempt', async () => {
+test('a rolling restart under load loses no attempt', { timeout: SLOW_MS }, async () => {
   await using t = await setup('busy.js --processes 2')
   await t.ready(2)
   const enqueue = () =>
@@ -179,7 +182,7 @@ test('a rolling restart under load loses no attempt', async () => {
   isRolling = false
   await load
   expect(t.work.lines.filter(event('process_stopped')).map(({ code }) => code)).toEqual([0, 0])
-  await expect.poll(async () => t.sql('select from millrace.job'), { timeout: 20_000 }).toEqual([])
+  await expect.poll(async () => t.sql('select from millrace.job'), { timeout: 40_000 }).toEqual([])
   expect(
     await t.sql('select status, attempt, crashes, count(*)::int from millrace.job_archive group by 1, 2, 3'),
   ).toEqual([{ status: 'completed', attempt: 1, crashes: 0, count: made }])
@@ -216,8 +219,10 @@ test('the supervisor serves health for all of its processes', async () => {
   expect(await get(`${url}readyz`)).toMatchObject({ status: 200 })
 })
 
-test('processes that die before they are ready are a crash loop, which has an exit code of its own', async () => {
-  await using t = await setup('exits.js --processes 2')
+test('processes that die before they are ready are a crash loop, which has a code of its own', {
+  timeout: SLOW_MS,
+}, async () => {
+  await using t = await setup('exits.js --processes 1')
   const { code, err } = await t.work.ended()
   expect(code).toBe(4)
   expect(err).toMatch(/^error: Process \d died 5 times in a row before it was ready \(the last time: exit code 7\)/m)
