@@ -50,7 +50,7 @@ async function rolling(options: ScenarioOptions, findings: Findings): Promise<vo
   await using world = await World.open(options)
   const producer = world.startProducer('producer')
   const fleet = await world.startFleet(FLEET)
-  const load = keepLoading(producer, { tasks: 20, everyMs: 100 }, () => ({ does: 'plain', ms: 15 }))
+  const load = keepLoading(producer, { tasks: 10, everyMs: 100 }, () => ({ does: 'plain', ms: 15 }))
   for (let roll = 0; roll < rolls; roll++) {
     await startLongTasks(world, producer, `long-${roll}`)
     await fleet.roll()
@@ -60,7 +60,8 @@ async function rolling(options: ScenarioOptions, findings: Findings): Promise<vo
   const exit = await fleet.child.terminate(limitMs)
   const made = await load.stop()
   await world.startFleet({ ...FLEET, label: 'next' })
-  findings.check('drains', await drain(world, 90_000, 15_000))
+  // A backlog may take its time on a busy machine; what is lost stops moving, and is noticed by that.
+  findings.check('drains', await drain(world, 180_000, 15_000))
   const stopped = fleet.events('process_stopped')
   findings.equal('processes that left', stopped.length, FLEET.processes * (rolls + 1))
   findings.equal('processes that left in order', stopped.filter(({ code }) => code === 0).length, stopped.length)
