@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
+import { onTestFinished } from 'vitest'
 
 const bin = fileURLToPath(new URL('../../bin/millrace.js', import.meta.url))
 
@@ -27,6 +28,8 @@ export class Program implements AsyncDisposable {
     })
     this.#child.stdout?.on('data', (chunk) => this.#hear({ out: String(chunk) }))
     this.#child.stderr?.on('data', (chunk) => this.#hear({ err: String(chunk) }))
+    // A test that times out never comes to the end of its scope.
+    onTestFinished(() => this[Symbol.asyncDispose]())
     // When nobody holds its output any more: neither it nor what it started.
     this.#closed = once(this.#child, 'close').then(() => {
       this.#isClosed = true
