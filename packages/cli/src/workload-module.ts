@@ -87,7 +87,8 @@ function isContract(value: unknown): boolean {
 
 function isImplementation(value: unknown): boolean {
   const { contract, handler } = (value ?? {}) as Record<string, unknown>
-  return isContract(contract) && typeof handler === 'function'
+  const isIsolated = (handler as { isolation?: unknown } | undefined)?.isolation !== undefined
+  return isContract(contract) && (typeof handler === 'function' || isIsolated)
 }
 
 function kindOf(value: unknown): string {

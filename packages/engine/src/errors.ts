@@ -15,6 +15,7 @@ export type MillraceErrorCode =
   | 'enqueue_unknown'
   | 'lease_lost'
   | 'timed_out'
+  | 'isolated_crash'
   | 'invalid_result'
   | 'database_unavailable'
   | 'database_timeout'
@@ -173,6 +174,45 @@ export class TimedOut extends MillraceError {
     )
     this.timeoutMs = timeoutMs
   }
+}
+
+/** How a process ended. */
+export interface ProcessEnd {
+  readonly exitCode: number | null
+  readonly signal: string | null
+  /** The limit that it exceeded, if that is why. */
+  readonly memoryLimitMb: number | null
+  /** The error that nobody caught, if there was one. */
+  readonly uncaught?: unknown
+}
+
+/** The process of an isolated handler ended before the handler returned. The attempt has failed; the worker goes on. */
+export class IsolatedCrash extends MillraceError {
+  readonly exitCode: number | null
+  readonly signal: string | null
+  readonly memoryLimitMb: number | null
+
+  constructor(type: string, end: ProcessEnd) {
+    const remedy =
+      end.memoryLimitMb === null
+        ? 'Its log lines, or the stderr of the worker, may tell why.'
+        : 'Make it need less, or raise `memoryMb` where it is implemented.'
+    super(
+      'isolated_crash',
+      `The process of job "${type}" ended before its handler returned: ${howItEnded(end)}. ${remedy}`,
+      end.uncaught,
+    )
+    this.exitCode = end.exitCode
+    this.signal = end.signal
+    this.memoryLimitMb = end.memoryLimitMb
+  }
+}
+
+function howItEnded({ exitCode, signal, memoryLimitMb, uncaught }: ProcessEnd): string {
+  if (memoryLimitMb !== null) return `out of memory (limit ${memoryLimitMb} MB)`
+  const how = signal !== null ? `killed by ${signal}` : exitCode !== null ? `exit code ${exitCode}` : 'it did not start'
+  if (uncaught === undefined) return signal === 'SIGKILL' ? `${how}, perhaps by the kernel for lack of memory` : how
+  return `${how} after an uncaught error (${failureFrom(uncaught).class}: ${failureFrom(uncaught).message})`
 }
 
 /** The handler's result does not fit the contract's result schema, or cannot be stored. */

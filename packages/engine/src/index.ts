@@ -37,6 +37,7 @@ export {
   InvalidDefinition,
   InvalidPayload,
   InvalidResult,
+  IsolatedCrash,
   KeyBusy,
   LeaseLost,
   MigrationFailed,
@@ -81,5 +82,6 @@ export type { JobFilter } from './store/job-list.ts'
 export type { Job, JobAttempt, JobStatus, QueueCount } from './store/jobs.ts'
 export { type WorkSettings, workSettingsFrom } from './work-env.ts'
 export { type Handler, type Implementation, implement, type JobContext } from './worker/context.ts'
+export type { Isolation } from './worker/isolation/isolation.ts'
 export type { LaneOptions } from './worker/lane-plan.ts'
 export type { LaneDescription, Worker } from './worker/worker.ts'

@@ -1,23 +1,36 @@
 // Completing a job inside a transaction of its handler: effects and completion commit together.
 import type { Clock } from '../clock.ts'
 import { monotonicMs } from '../clock.ts'
+import type { Retention } from '../contract/job.ts'
 import { LeaseLost, TimedOut } from '../errors.ts'
 import { CommitUnknown, type Database, type Queryable, type Session, sessionOn, type Transaction } from '../store/db.ts'
-import { jobRunState, settle } from '../store/settlements.ts'
+import { jobRunState, type Settlement, settle } from '../store/settlements.ts'
 import type { Run } from './run.ts'
-import { settlementOfValue } from './verdict.ts'
 
-export class Completion {
+/** What completing needs to know of a run, in the worker or in the process of an isolated handler. */
+export interface CompletableRun
+  extends Pick<Run, 'fence' | 'stuckAtMs' | 'abortReason' | 'isCommitted' | 'inTransaction'> {
+  readonly contract: { readonly retention: Retention }
+}
+
+export interface CompletionServices<R> {
+  db: Database
+  clock: Clock
+  /** What a handler's value means. Throws InvalidResult when it cannot be recorded. */
+  settlementOf(run: R, value: unknown): Promise<Settlement>
+}
+
+export class Completion<R extends CompletableRun = Run> {
+  readonly #services: CompletionServices<R>
   readonly #db: Database
-  readonly #clock: Clock
 
-  constructor(services: { db: Database; clock: Clock }) {
+  constructor(services: CompletionServices<R>) {
+    this.#services = services
     this.#db = services.db
-    this.#clock = services.clock
   }
 
   /** ctx.transaction: owns the transaction, the fence, and the read-back when the reply to COMMIT is lost. */
-  async inOwnTransaction<Value>(run: Run, work: (tx: Transaction) => Promise<Value>): Promise<Value> {
+  async inOwnTransaction<Value>(run: R, work: (tx: Transaction) => Promise<Value>): Promise<Value> {
     let value: Value | undefined
     try {
       await this.#db.transaction(
@@ -35,24 +48,24 @@ export class Completion {
   }
 
   /** ctx.complete(tx): the handler owns the transaction. */
-  async in(run: Run, tx: Queryable, result: unknown): Promise<void> {
+  async in(run: R, tx: Queryable, result: unknown): Promise<void> {
     await this.#settleIn(run, sessionOn(tx, this.#db.schema), result)
   }
 
   /** Is our completion there? Throws while the database cannot say, and LeaseLost if another run has taken over. */
-  async wasSettled(run: Run): Promise<boolean> {
+  async wasSettled(run: R): Promise<boolean> {
     const [state] = await jobRunState(this.#db, [run.fence])
     if (state === 'gone' && run.contract.retention !== 'none') throw new LeaseLost('another run has taken over')
     return state !== 'running'
   }
 
-  async #settleIn(run: Run, session: Session, value: unknown): Promise<void> {
+  async #settleIn(run: R, session: Session, value: unknown): Promise<void> {
     // A timed-out attempt has failed, and a lost one is somebody else's: neither may complete after all.
     if (run.abortReason instanceof TimedOut || run.abortReason instanceof LeaseLost) throw run.abortReason
     if (run.isCommitted) throw new Error('This run is complete already: use ctx.transaction or ctx.complete once.')
-    const settlement = await settlementOfValue(run, value, null)
-    const won = await settle(session, this.#clock.databaseNow(), [settlement])
-    if (!won.has(run.job.id)) throw new LeaseLost('another run has taken over, so this transaction is rolled back')
+    const settlement = await this.#services.settlementOf(run, value)
+    const won = await settle(session, this.#services.clock.databaseNow(), [settlement])
+    if (!won.has(run.fence.id)) throw new LeaseLost('another run has taken over, so this transaction is rolled back')
     run.inTransaction = settlement
   }
 }

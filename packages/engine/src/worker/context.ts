@@ -5,6 +5,7 @@ import type { Outcome } from '../contract/outcome.ts'
 import type { Logger } from '../logger.ts'
 import type { Queryable, Transaction } from '../store/db.ts'
 import { FlightRecorder } from './flight-recorder.ts'
+import { checkIsolation, type Isolation } from './isolation/isolation.ts'
 import type { Run } from './run.ts'
 
 export interface JobContext {
@@ -44,11 +45,13 @@ type HandlerResult<C extends JobContract> = ResultInput<C> | Outcome
 
 export interface Implementation<C extends JobContract = JobContract> {
   readonly contract: C
-  readonly handler: (payload: never, ctx: JobContext) => unknown
+  /** The handler, or where to find the one that runs in a process of its own. */
+  readonly handler: ((payload: never, ctx: JobContext) => unknown) | Isolation
 }
 
 /** Ties a handler to its contract. Lives in the worker's code; the contract lives where everybody can import it. */
-export function implement<C extends JobContract>(contract: C, handler: Handler<C>): Implementation<C> {
+export function implement<C extends JobContract>(contract: C, handler: Handler<C> | Isolation): Implementation<C> {
+  if (typeof handler !== 'function') checkIsolation(contract.type, handler)
   return { contract, handler: handler as Implementation['handler'] }
 }
 

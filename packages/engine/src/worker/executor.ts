@@ -11,6 +11,8 @@ import { bury, CancelRequested, type Ending, verdict } from './verdict.ts'
 
 export interface ExecutorServices extends ContextServices {
   implementation(type: string): Implementation
+  /** Runs a handler that has a process of its own. */
+  callIsolated(run: Run, payload: unknown, context: RunningContext): Promise<unknown>
   /** True when this run may start: its flag was ours to take and the lease is trusted. */
   mayStart(run: Run): boolean
   settle(run: Run, settlement: Settlement): void
@@ -72,6 +74,7 @@ export class Executor {
   #call(run: Run, context: RunningContext, payload: unknown): unknown {
     const { id, correlationId } = run.job
     const { handler } = this.#services.implementation(run.job.type)
+    if (typeof handler !== 'function') return this.#services.callIsolated(run, payload, context)
     return runContext.run({ jobId: id, correlationId }, () => handler(payload as never, context))
   }
 

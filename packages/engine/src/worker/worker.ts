@@ -20,6 +20,7 @@ import type { Implementation } from './context.ts'
 import { Dispatcher } from './dispatcher.ts'
 import { Executor } from './executor.ts'
 import { type Claim, Fetcher } from './fetcher.ts'
+import { IsolatedPools } from './isolation/pools.ts'
 import type { Lane, LaneGroup } from './lane.ts'
 import { Lease, type LeaseEvents } from './lease.ts'
 import { MemoryGuard, type MemoryLimits } from './memory-guard.ts'
@@ -28,6 +29,7 @@ import type { LeaseTimes } from './pulse-protocol.ts'
 import { Reconciler } from './reconciler.ts'
 import type { Run } from './run.ts'
 import { reportSettled } from './settled-events.ts'
+import { settlementOfValue } from './verdict.ts'
 
 export interface WorkerSettings {
   connection: ClientConfig
@@ -69,6 +71,7 @@ export class Worker {
   readonly #services: WorkerServices
   readonly #lease: Lease
   readonly #prefetch = new Prefetch()
+  readonly #isolated: IsolatedPools
   readonly #dispatcher: Dispatcher
   readonly #fetcher: Fetcher
   readonly #acker: Acker
@@ -84,6 +87,7 @@ export class Worker {
     this.#services = services
     this.#lease = this.#makeLease()
     this.#acker = this.#makeAcker()
+    this.#isolated = new IsolatedPools({ ...settings, schema: services.db.schema }, services)
     this.#dispatcher = this.#makeDispatcher(this.#makeExecutor())
     this.#fetcher = this.#makeFetcher()
     this.#reconciler = new Reconciler({
@@ -121,6 +125,7 @@ export class Worker {
   async start(): Promise<void> {
     const { clock, db, events, waker } = this.#services
     await ensurePartitions(db, clock.databaseNow())
+    await this.#isolated.start()
     await this.#lease.take()
     if (this.#stopped !== undefined) throw new WorkerStopping()
     this.#offLocal = waker.onLocal((queue) => this.#fetcher.wake(queue))
@@ -151,6 +156,7 @@ export class Worker {
     await within(this.#settings.graceMs, this.#dispatcher.idle())
     this.#dispatcher.abortAll(new WorkerStopping())
     await within(LAST_CALL_MS, this.#dispatcher.idle())
+    await within(STEP_MS, this.#isolated.close())
     for (const run of this.#dispatcher.runs) if (!run.isSettling) this.#giveBack(run, why)
     await within(STEP_MS, this.#acker.drain())
     await within(STEP_MS, Promise.all([loops, this.#services.waker.flush()]))
@@ -223,10 +229,15 @@ export class Worker {
   #makeExecutor(): Executor {
     const { clock, events, handlerDb, logger } = this.#services
     const implementations = new Map(this.#settings.implementations.map((each) => [each.contract.type, each]))
-    const completion = new Completion({ db: handlerDb, clock })
+    const completion = new Completion({
+      db: handlerDb,
+      clock,
+      settlementOf: (run, value) => settlementOfValue(run, value, null),
+    })
     return new Executor({
       logger,
       implementation: (type) => implementations.get(type) as Implementation,
+      callIsolated: (run, payload, context) => this.#isolated.run(run, payload, context),
       mayStart: (run) => this.#mayStart(run),
       settle: (run, settlement) => this.#acker.add({ run, settlement }),
       completeInOwnTransaction: (run, work) => completion.inOwnTransaction(run, work),

@@ -1,0 +1,119 @@
+// The process of an isolated handler: loads one module, and runs its default export for one job after the other.
+//
+// It never outlives its worker. When the channel to it closes, the process ends itself and its whole group at once; if
+// its event loop is blocked just then, a thread does (child-watchdog.ts). Signals that are meant for a whole service
+// are left to the worker, which decides what becomes of the run.
+import { Worker as Thread } from 'node:worker_threads'
+import { InvalidResult } from '../../errors.ts'
+import { runContext } from '../../run-context.ts'
+import { Database } from '../../store/db.ts'
+import type { Settlement } from '../../store/settlements.ts'
+import type { JobContext } from '../context.ts'
+import { ChildRun } from './child-run.ts'
+import { decodeThrown, encodeThrown, encodeValue, type SentEnding } from './encoding.ts'
+import type { FromChild, RunRequest, ToChild } from './protocol.ts'
+
+type UnknownHandler = (payload: unknown, ctx: JobContext) => unknown
+
+const STOP_MS = 500
+
+const [, , type = '', workerPid] = process.argv
+let handler: UnknownHandler
+let db: Database
+let current: ChildRun | undefined
+
+const asks = new Map<number, { resolve: (settlement: Settlement) => void; reject: (error: unknown) => void }>()
+let lastAsk = 0
+
+function send(message: FromChild): void {
+  process.send?.(message, () => {})
+}
+
+function endGroup(): void {
+  process.kill(-process.pid, 'SIGKILL')
+}
+
+async function receive(message: ToChild): Promise<void> {
+  switch (message.kind) {
+    case 'start':
+      db = new Database({ connection: message.connection, schema: message.schema, maxConnections: 1 })
+      await load(message.module)
+      break
+    case 'run':
+      await perform(message.request)
+      break
+    case 'abort':
+      current?.abort(decodeThrown(message.reason))
+      break
+    case 'settlement':
+      asks.get(message.ask)?.resolve(message.settlement)
+      asks.delete(message.ask)
+      break
+    case 'settlement-refused':
+      asks.get(message.ask)?.reject(decodeThrown(message.error))
+      asks.delete(message.ask)
+      break
+    case 'stop':
+      await db.close(STOP_MS)
+      process.exit(0)
+  }
+}
+
+async function load(module: string): Promise<void> {
+  try {
+    const { default: exported } = (await import(module)) as { default?: unknown }
+    if (typeof exported !== 'function') return send({ kind: 'unusable', problem: 'has no function as default export' })
+    handler = exported as UnknownHandler
+    send({ kind: 'ready' })
+  } catch (error) {
+    const problem = error instanceof Error ? (error.stack ?? error.message) : String(error)
+    send({ kind: 'unusable', problem: `cannot be loaded (${problem})` })
+  }
+}
+
+async function perform(request: RunRequest): Promise<void> {
+  const { runId, jobId, correlationId } = request.facts
+  const run = new ChildRun(request, { db, tell: send, settlementOf })
+  current = run
+  let ending: SentEnding
+  try {
+    const value = await runContext.run({ jobId, correlationId }, () => handler(request.payload, run.context()))
+    ending = { value: encodeValue(value) }
+  } catch (error) {
+    ending = { thrown: encodeThrown(error) }
+  }
+  run.end()
+  current = undefined
+  try {
+    send({ kind: 'ended', runId, ending })
+  } catch (error) {
+    send({ kind: 'ended', runId, ending: { thrown: encodeThrown(unsendable(error)) } })
+  }
+}
+
+function settlementOf(runId: string, value: unknown): Promise<Settlement> {
+  const ask = ++lastAsk
+  return new Promise((resolve, reject) => {
+    asks.set(ask, { resolve, reject })
+    try {
+      send({ kind: 'settlement-of', runId, ask, value: encodeValue(value) })
+    } catch (error) {
+      asks.delete(ask)
+      reject(unsendable(error))
+    }
+  })
+}
+
+const unsendable = (error: unknown): InvalidResult =>
+  new InvalidResult(type, `it cannot be sent to the worker (${(error as Error).message})`)
+
+new Thread(new URL('./child-watchdog.js', import.meta.url), {
+  workerData: { workerPid: Number(workerPid) },
+  execArgv: [],
+  name: 'millrace-watchdog',
+}).unref()
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {})
+process.on('uncaughtExceptionMonitor', (error) => send({ kind: 'uncaught', error: encodeThrown(error) }))
+process.on('disconnect', endGroup)
+if (!process.connected) endGroup()
+process.on('message', (message) => void receive(message as ToChild))

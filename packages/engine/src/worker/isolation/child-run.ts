@@ -1,0 +1,101 @@
+// A run as the process of an isolated handler knows it, and the context that its handler gets.
+import { type Clock, monotonicMs } from '../../clock.ts'
+import type { Retention } from '../../contract/job.ts'
+import { LeaseLost } from '../../errors.ts'
+import type { Logger } from '../../logger.ts'
+import type { Database } from '../../store/db.ts'
+import type { Settlement } from '../../store/settlements.ts'
+import { type CompletableRun, Completion } from '../completion.ts'
+import type { JobContext } from '../context.ts'
+import { sendableFields } from './encoding.ts'
+import type { AboutRun, RunFacts, RunRequest } from './protocol.ts'
+
+/** What a run can say to the worker. */
+type Saying = AboutRun extends infer Message ? (Message extends AboutRun ? Omit<Message, 'runId'> : never) : never
+
+export interface ChildRunServices {
+  db: Database
+  /** Tells the worker, and throws what cannot be sent. */
+  tell(message: AboutRun): void
+  /** Asks the worker how this value would be settled. */
+  settlementOf(runId: string, value: unknown): Promise<Settlement>
+}
+
+export class ChildRun implements CompletableRun {
+  readonly facts: RunFacts
+  readonly fence: { id: string; runId: string }
+  readonly contract: { retention: Retention }
+  readonly stuckAtMs: number
+  isCommitted = false
+  readonly #services: ChildRunServices
+  readonly #clock: Clock
+  readonly #controller = new AbortController()
+  #inTransaction: Settlement | undefined
+  #isOver = false
+
+  constructor(request: RunRequest, services: ChildRunServices) {
+    const { facts, retention, stuckInMs, databaseNow } = request
+    this.facts = facts
+    this.fence = { id: facts.jobId, runId: facts.runId }
+    this.contract = { retention }
+    this.stuckAtMs = monotonicMs() + stuckInMs
+    this.#clock = { databaseNow: () => databaseNow }
+    this.#services = services
+  }
+
+  get abortReason(): unknown {
+    return this.#controller.signal.reason
+  }
+
+  abort(reason: unknown): void {
+    this.#controller.abort(reason)
+  }
+
+  get inTransaction(): Settlement | undefined {
+    return this.#inTransaction
+  }
+
+  /** Told before COMMIT is sent: whatever becomes of this process then, the worker knows that it must look. */
+  set inTransaction(settlement: Settlement | undefined) {
+    this.#inTransaction = settlement
+    if (settlement !== undefined) this.#tell({ kind: 'in-transaction', settlement })
+  }
+
+  /** The handler has returned: what it left behind speaks for nobody. */
+  end(): void {
+    this.#isOver = true
+  }
+
+  context(): JobContext {
+    const completion = new Completion<ChildRun>({
+      db: this.#services.db,
+      clock: this.#clock,
+      settlementOf: async (run, value) => {
+        if (run.#isOver) throw new LeaseLost('its handler has returned')
+        return this.#services.settlementOf(run.facts.runId, value)
+      },
+    })
+    return {
+      ...this.facts,
+      signal: this.#controller.signal,
+      log: this.#logger(),
+      transaction: (work) => completion.inOwnTransaction(this, work),
+      complete: (tx, result) => completion.in(this, tx, result),
+    }
+  }
+
+  #logger(): Logger {
+    const log = (level: keyof Logger) => (fields: object, message: string) => {
+      try {
+        this.#tell({ kind: 'log', level, fields, message })
+      } catch {
+        this.#tell({ kind: 'log', level, fields: sendableFields(fields), message: String(message) })
+      }
+    }
+    return { debug: log('debug'), info: log('info'), warn: log('warn'), error: log('error') }
+  }
+
+  #tell(saying: Saying): void {
+    if (!this.#isOver) this.#services.tell({ runId: this.facts.runId, ...saying })
+  }
+}

@@ -1,0 +1,102 @@
+// One run in a process of its own: its abort, its log lines, its questions, its end.
+import { after, type Clock, monotonicMs } from '../../clock.ts'
+import { Unrecoverable, WorkerStopping } from '../../errors.ts'
+import type { RunningContext } from '../context.ts'
+import type { Run } from '../run.ts'
+import { CancelRequested, settlementOfValue } from '../verdict.ts'
+import type { IsolatedChild } from './child-process.ts'
+import { decodeEnding, decodeValue, encodeThrown, isSendable } from './encoding.ts'
+import type { AboutRun, RunFacts, RunRequest } from './protocol.ts'
+
+/** Less than what a worker that shuts down waits after its abort: the process is gone before its job is given back. */
+const STOPPING_LAST_CALL_MS = 300
+const CANCEL_LAST_CALL_MS = 2_000
+
+export interface IsolatedWork {
+  run: Run
+  payload: unknown
+  context: RunningContext
+  clock: Clock
+}
+
+/** Returns what the handler returned, throws what it threw, or IsolatedCrash. */
+export async function runIn(child: IsolatedChild, work: IsolatedWork): Promise<unknown> {
+  const { run } = work
+  const release = obeyAbort(child, run)
+  try {
+    await child.ready
+    if (run.abortReason !== undefined) throw run.abortReason
+    const sent = await child.call(requestOf(work), (message) => void hear(child, work, message))
+    const ending = decodeEnding(sent)
+    if ('thrown' in ending) throw ending.thrown
+    return ending.value
+  } finally {
+    release()
+  }
+}
+
+/**
+ * A timed-out attempt has failed and a lost one is somebody else's: there is nothing to wait for. Who is cancelled or
+ * told to stop may still put things in order, for a moment.
+ */
+function obeyAbort(child: IsolatedChild, run: Run): () => void {
+  let cancelKill = () => {}
+  const obey = () => {
+    const reason = run.abortReason
+    const lastCallMs =
+      reason instanceof CancelRequested
+        ? CANCEL_LAST_CALL_MS
+        : reason instanceof WorkerStopping
+          ? STOPPING_LAST_CALL_MS
+          : undefined
+    if (lastCallMs === undefined) return child.kill()
+    child.send({ kind: 'abort', reason: encodeThrown(reason) })
+    cancelKill = after(lastCallMs, () => child.kill())
+  }
+  run.signal.addEventListener('abort', obey)
+  return () => {
+    run.signal.removeEventListener('abort', obey)
+    cancelKill()
+  }
+}
+
+function requestOf({ run, payload, context, clock }: IsolatedWork): RunRequest {
+  if (!isSendable(payload)) {
+    throw new Unrecoverable(
+      `The payload of job "${run.job.type}", as its schema transforms it, cannot be sent to another process: it holds a function or the like. Transform it in the handler.`,
+    )
+  }
+  return {
+    facts: factsOf(context),
+    payload,
+    retention: run.contract.retention,
+    stuckInMs: run.stuckAtMs - monotonicMs(),
+    databaseNow: clock.databaseNow(),
+  }
+}
+
+function factsOf(context: RunningContext): RunFacts {
+  const { jobId, type, queue, tenant, attempt, maxAttempts, correlationId, parentJobId, createdBy, runId } = context
+  return { jobId, type, queue, tenant, attempt, maxAttempts, correlationId, parentJobId, createdBy, runId }
+}
+
+async function hear(child: IsolatedChild, { run, context }: IsolatedWork, message: AboutRun): Promise<void> {
+  switch (message.kind) {
+    case 'log':
+      context.log[message.level](message.fields, message.message)
+      break
+    case 'in-transaction':
+      run.inTransaction = message.settlement
+      break
+    case 'settlement-of': {
+      const { ask } = message
+      try {
+        const settlement = await settlementOfValue(run, decodeValue(message.value), null)
+        child.send({ kind: 'settlement', ask, settlement })
+      } catch (error) {
+        child.send({ kind: 'settlement-refused', ask, error: encodeThrown(error) })
+      }
+      break
+    }
+  }
+}

@@ -1,0 +1,50 @@
+// The isolated handlers of a worker: a pool for each type.
+import type { ClientConfig } from 'pg'
+import type { Clock } from '../../clock.ts'
+import type { Logger } from '../../logger.ts'
+import type { Implementation, RunningContext } from '../context.ts'
+import type { Lane } from '../lane.ts'
+import type { Run } from '../run.ts'
+import { DEFAULT_MEMORY_MB, DEFAULT_WARM } from './isolation.ts'
+import { IsolatedPool } from './pool.ts'
+
+const IDLE_MS = 30_000
+const MAX_RUNS = 500
+
+export interface PoolsSettings {
+  implementations: readonly Implementation[]
+  lanes: readonly Lane[]
+  connection: ClientConfig
+  schema: string
+}
+
+export class IsolatedPools {
+  readonly #pools = new Map<string, IsolatedPool>()
+  readonly #clock: Clock
+
+  constructor(settings: PoolsSettings, services: { logger: Logger; clock: Clock }) {
+    this.#clock = services.clock
+    const { connection, schema } = settings
+    for (const { contract, handler } of settings.implementations) {
+      if (typeof handler === 'function') continue
+      const { module, memoryMb = DEFAULT_MEMORY_MB, warm = DEFAULT_WARM } = handler
+      const slots = settings.lanes.find((lane) => lane.types.some((each) => each.type === contract.type))?.slots ?? warm
+      const { type } = contract
+      const pool = { type, module, memoryMb, warm: Math.min(warm, slots), idleMs: IDLE_MS, maxRuns: MAX_RUNS }
+      this.#pools.set(type, new IsolatedPool({ ...pool, connection, schema }, services.logger))
+    }
+  }
+
+  async start(): Promise<void> {
+    await Promise.all([...this.#pools.values()].map((pool) => pool.start()))
+  }
+
+  run(run: Run, payload: unknown, context: RunningContext): Promise<unknown> {
+    const pool = this.#pools.get(run.job.type) as IsolatedPool
+    return pool.run({ run, payload, context, clock: this.#clock })
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#pools.values()].map((pool) => pool.close()))
+  }
+}

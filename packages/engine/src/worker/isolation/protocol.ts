@@ -1,0 +1,58 @@
+// What a worker and the process of an isolated handler say to each other. Messages are structured clones, so payloads
+// and results keep their dates, maps and big integers; what no clone can carry is encoded in encoding.ts.
+import type { ClientConfig } from 'pg'
+import type { Retention } from '../../contract/job.ts'
+import type { Logger } from '../../logger.ts'
+import type { Settlement } from '../../store/settlements.ts'
+import type { JobContext } from '../context.ts'
+import type { SentEnding, SentThrown, SentValue } from './encoding.ts'
+
+/** What a context is made of, apart from what acts. */
+export type RunFacts = Pick<
+  JobContext,
+  | 'jobId'
+  | 'type'
+  | 'queue'
+  | 'tenant'
+  | 'attempt'
+  | 'maxAttempts'
+  | 'correlationId'
+  | 'parentJobId'
+  | 'createdBy'
+  | 'runId'
+>
+
+export interface RunRequest {
+  facts: RunFacts
+  payload: unknown
+  retention: Retention
+  /** From now until the run is called stuck: processes do not share a monotonic clock everywhere. */
+  stuckInMs: number
+  databaseNow: Date | null
+}
+
+export type ToChild =
+  /** Sent, not put into the environment: everybody on the machine could read a password there. */
+  | { kind: 'start'; module: string; connection: ClientConfig; schema: string }
+  | { kind: 'run'; request: RunRequest }
+  | { kind: 'abort'; reason: SentThrown }
+  | { kind: 'settlement'; ask: number; settlement: Settlement }
+  | { kind: 'settlement-refused'; ask: number; error: SentThrown }
+  | { kind: 'stop' }
+
+/** About a run. Its id is in each: what an earlier run left behind must not speak for the one that runs now. */
+export type AboutRun = { runId: string } & (
+  | { kind: 'log'; level: keyof Logger; fields: object; message: string }
+  /** How would this value be settled? Only the worker has the contract with its schemas. */
+  | { kind: 'settlement-of'; ask: number; value: SentValue }
+  /** Written, and about to be committed. */
+  | { kind: 'in-transaction'; settlement: Settlement }
+  | { kind: 'ended'; ending: SentEnding }
+)
+
+export type FromChild =
+  | { kind: 'ready' }
+  | { kind: 'unusable'; problem: string }
+  /** The last words before an uncaught error ends the process. */
+  | { kind: 'uncaught'; error: SentThrown }
+  | AboutRun
