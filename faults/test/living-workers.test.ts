@@ -1,3 +1,3 @@
 import { testScenarios } from './scenario-suite.ts'
 
-testScenarios('f03', 'f03b', 'f20', 'f20b', 'f20c')
+testScenarios('f03', 'f03b', 'f04', 'f20', 'f20b', 'f20c')

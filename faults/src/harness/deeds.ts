@@ -72,6 +72,9 @@ async function perform(task: Task, ctx: JobContext, services: DeedServices): Pro
       return carried(task, ctx, services)
     case 'answer':
       return itemOf(task.answers as string).make()
+    case 'segfault':
+      process.kill(process.pid, 'SIGSEGV')
+      return sleep(1_000)
   }
 }
 

@@ -60,6 +60,8 @@ const table = {
   'rescue-ignores-leases': [edit('workerExpire', /expires_at < coalesce\(\$1, now\(\)\)/g, 'heartbeat_at < now()')],
   /** A crash leaves no mark on the job. */
   'crashes-uncounted': [edit('jobRequeue', 'else crashes + 1 end', 'else crashes end')],
+  /** Whatever fails leaves a mark, as if it had taken its worker along. */
+  'failures-are-crashes': [edit('jobRequeue', "when 'clear' then 0", "when 'clear' then crashes + 1")],
   /** Giving back costs an attempt. */
   'no-refund': [edit('jobRequeue', 'attempt = attempt - mine.refund::int', 'attempt = attempt')],
   /** Nobody gives back what a lost claim took. */

@@ -25,6 +25,7 @@ export type Deed =
   | 'carry'
   /** Returns an item of the corpus. */
   | 'answer'
+  | 'segfault'
 
 export interface Task {
   n: string
@@ -40,7 +41,11 @@ export interface Task {
   answers?: string
 }
 
-const queues = defineQueues({ work: { concurrency: 10, pollInterval: '250ms' } })
+const queues = defineQueues({
+  work: { concurrency: 10, pollInterval: '250ms' },
+  apart: { concurrency: 4, pollInterval: '250ms' },
+  isolated: { concurrency: 2, pollInterval: '250ms' },
+})
 
 const payload = {
   '~standard': {
@@ -58,7 +63,25 @@ export const task = defineJob({ type: 'task', queue: queues.work, payload, dedup
 /** Stuck after twice this. */
 export const BRIEF_TIMEOUT_MS = 600
 const brief = defineJob({ type: 'brief', queue: queues.work, payload, dedupe, retry, timeout: BRIEF_TIMEOUT_MS })
+/** As brief, in a queue of its own: whoever ignores its end costs its own lane only. */
+const apart = defineJob({ type: 'apart', queue: queues.apart, payload, retry, timeout: BRIEF_TIMEOUT_MS })
+/** Long enough to start a process meanwhile. */
+export const ISOLATED_TIMEOUT_MS = 1_500
+export const ISOLATED_ATTEMPTS = 2
+const isolated = defineJob({
+  type: 'isolated',
+  queue: queues.isolated,
+  payload,
+  retry: { ...retry, attempts: ISOLATED_ATTEMPTS },
+  timeout: ISOLATED_TIMEOUT_MS,
+})
 
-export type TaskType = 'task' | 'brief'
-export const contracts: Record<TaskType, typeof task> = { task, brief: brief as unknown as typeof task }
-export const allContracts: readonly JobContract[] = [task, brief]
+const asTask = (contract: JobContract): typeof task => contract as unknown as typeof task
+export type TaskType = 'task' | 'brief' | 'apart' | 'isolated'
+export const contracts: Record<TaskType, typeof task> = {
+  task,
+  brief: asTask(brief),
+  apart: asTask(apart),
+  isolated: asTask(isolated),
+}
+export const allContracts: readonly JobContract[] = Object.values(contracts)

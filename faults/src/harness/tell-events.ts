@@ -11,6 +11,7 @@ const TOLD = [
   'loop_blocked',
   'listen_trusted',
   'slot_leaked',
+  'slot_recovered',
   'worker_started',
   'worker_stopped',
   'database_error',

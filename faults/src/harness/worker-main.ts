@@ -1,6 +1,6 @@
 // The worker process: `node worker-main.js` with its settings in the environment. It runs one worker, tells the
 // history what happens, and leaves in order when it gets SIGTERM.
-import { createMillrace, implement } from 'millrace'
+import { createMillrace, type Isolation, implement } from 'millrace'
 import pg from 'pg'
 import { taskHandler } from './deeds.ts'
 import { recorder } from './history.ts'
@@ -18,6 +18,8 @@ export interface WorkerSettings {
   slots: number
   lease: { heartbeat: number; ttl: number; sweep: number }
   graceMs: number
+  /** Also runs the types 'apart' and 'isolated', which have queues of their own. */
+  isApart: boolean
 }
 
 const settings = JSON.parse(process.env.MILLRACE_FAULT_PROCESS ?? '{}') as WorkerSettings
@@ -31,8 +33,17 @@ const millrace = createMillrace({ database: settings.engineUrl, jobs: allContrac
 
 tellEvents(millrace, record)
 const handler = taskHandler({ record, effects, gate: settings.gate })
+const { task, brief, apart, isolated } = contracts
+const inProcess: Isolation = {
+  isolation: 'process',
+  module: new URL('./isolated-deeds.js', import.meta.url),
+  memoryMb: 64,
+  warm: 2,
+}
+const handlers = [implement(task, handler), implement(brief, handler)]
+if (settings.isApart) handlers.push(implement(apart, handler), implement(isolated, inProcess))
 const worker = await millrace.work({
-  handlers: Object.values(contracts).map((contract) => implement(contract, handler)),
+  handlers,
   concurrency: { work: settings.slots },
   lease: settings.lease,
   gracePeriod: settings.graceMs,

@@ -23,6 +23,8 @@ export interface WorkerWishes {
   /** Where its engine connects instead of the server. */
   proxy?: FaultProxy
   execArgv?: string[]
+  /** Also runs the types 'apart' and 'isolated'. */
+  isApart?: boolean
 }
 
 /** Short enough to wait for, long enough for a busy machine with two cores. */
@@ -81,6 +83,7 @@ export class World implements AsyncDisposable {
       slots: wishes.slots ?? 10,
       lease: wishes.lease ?? LEASE,
       graceMs: wishes.graceMs ?? 2_000,
+      isApart: wishes.isApart ?? false,
     }
     return this.#spawn(label, './worker-main.js', settings, wishes.execArgv)
   }

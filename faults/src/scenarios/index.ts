@@ -5,6 +5,7 @@ import f01c from './f01c-deadline-before-lease.ts'
 import f02 from './f02-freeze.ts'
 import f03 from './f03-blocked-loop.ts'
 import f03b from './f03b-stuck-loop.ts'
+import f04 from './f04-ignored-abort.ts'
 import f05 from './f05-settle-reply-cut.ts'
 import f05b from './f05b-claim-reply-cut.ts'
 import f06 from './f06-enqueue-reply-cut.ts'
@@ -13,6 +14,7 @@ import f12 from './f12-forced-bad-plan.ts'
 import f13 from './f13-claim-race.ts'
 import f14 from './f14-interleavings.ts'
 import f18 from './f18-poison-pill.ts'
+import f18b from './f18b-isolated-pill.ts'
 import f19 from './f19-payload-corpus.ts'
 import f20 from './f20-rolling-restart.ts'
 import f20b from './f20b-handed-over.ts'
@@ -26,6 +28,7 @@ export const scenarios: readonly Scenario[] = [
   f02,
   f03,
   f03b,
+  f04,
   f05,
   f05b,
   f06,
@@ -34,6 +37,7 @@ export const scenarios: readonly Scenario[] = [
   f13,
   f14,
   f18,
+  f18b,
   f19,
   f20,
   f20b,
