@@ -5,9 +5,10 @@ import { asTable, type Report } from './report.ts'
 import type { Suite } from './suite.ts'
 import { drain } from './suites/drain.ts'
 import { enqueue } from './suites/enqueue.ts'
+import { isolation } from './suites/isolation.ts'
 import { lanes } from './suites/lanes.ts'
 
-const suites: readonly Suite[] = [drain, enqueue, lanes]
+const suites: readonly Suite[] = [drain, enqueue, isolation, lanes]
 
 const usage = `usage: npm run bench -- <suite> [--json] [--rounds n] [--jobs n]
 

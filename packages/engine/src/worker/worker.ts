@@ -87,7 +87,8 @@ export class Worker {
     this.#services = services
     this.#lease = this.#makeLease()
     this.#acker = this.#makeAcker()
-    this.#isolated = new IsolatedPools({ ...settings, schema: services.db.schema }, services)
+    const { connection, implementations } = settings
+    this.#isolated = new IsolatedPools({ connection, implementations, schema: services.db.schema }, services)
     this.#dispatcher = this.#makeDispatcher(this.#makeExecutor())
     this.#fetcher = this.#makeFetcher()
     this.#reconciler = new Reconciler({

@@ -3,7 +3,6 @@ import type { ClientConfig } from 'pg'
 import type { Clock } from '../../clock.ts'
 import type { Logger } from '../../logger.ts'
 import type { Implementation, RunningContext } from '../context.ts'
-import type { Lane } from '../lane.ts'
 import type { Run } from '../run.ts'
 import { DEFAULT_MEMORY_MB, DEFAULT_WARM } from './isolation.ts'
 import { IsolatedPool } from './pool.ts'
@@ -13,7 +12,6 @@ const MAX_RUNS = 500
 
 export interface PoolsSettings {
   implementations: readonly Implementation[]
-  lanes: readonly Lane[]
   connection: ClientConfig
   schema: string
 }
@@ -28,10 +26,8 @@ export class IsolatedPools {
     for (const { contract, handler } of settings.implementations) {
       if (typeof handler === 'function') continue
       const { module, memoryMb = DEFAULT_MEMORY_MB, warm = DEFAULT_WARM } = handler
-      const slots = settings.lanes.find((lane) => lane.types.some((each) => each.type === contract.type))?.slots ?? warm
-      const { type } = contract
-      const pool = { type, module, memoryMb, warm: Math.min(warm, slots), idleMs: IDLE_MS, maxRuns: MAX_RUNS }
-      this.#pools.set(type, new IsolatedPool({ ...pool, connection, schema }, services.logger))
+      const pool = { type: contract.type, module, memoryMb, warm, idleMs: IDLE_MS, maxRuns: MAX_RUNS }
+      this.#pools.set(contract.type, new IsolatedPool({ ...pool, connection, schema }, services.logger))
     }
   }
 

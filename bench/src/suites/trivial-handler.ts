@@ -1,0 +1,2 @@
+// The isolated handler of the isolation suite.
+export default function handler(): void {}
