@@ -182,7 +182,7 @@ export interface ProcessEnd {
   readonly signal: string | null
   /** The limit that it exceeded, if that is why. */
   readonly memoryLimitMb: number | null
-  /** The error that nobody caught, if there was one. */
+  /** The error that ended it, if there was one. */
   readonly uncaught?: unknown
 }
 
@@ -212,7 +212,8 @@ function howItEnded({ exitCode, signal, memoryLimitMb, uncaught }: ProcessEnd): 
   if (memoryLimitMb !== null) return `out of memory (limit ${memoryLimitMb} MB)`
   const how = signal !== null ? `killed by ${signal}` : exitCode !== null ? `exit code ${exitCode}` : 'it did not start'
   if (uncaught === undefined) return signal === 'SIGKILL' ? `${how}, perhaps by the kernel for lack of memory` : how
-  return `${how} after an uncaught error (${failureFrom(uncaught).class}: ${failureFrom(uncaught).message})`
+  const { class: name, message } = failureFrom(uncaught)
+  return `${how} (${name}: ${message})`
 }
 
 /** The handler's result does not fit the contract's result schema, or cannot be stored. */

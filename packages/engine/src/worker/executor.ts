@@ -6,13 +6,14 @@ import { runContext } from '../run-context.ts'
 import type { Settlement } from '../store/settlements.ts'
 import { type ContextServices, type Implementation, RunningContext } from './context.ts'
 import { ageMs } from './database-time.ts'
+import type { IsolatedHandler } from './isolation/isolated-run.ts'
 import type { Run } from './run.ts'
 import { bury, CancelRequested, type Ending, verdict } from './verdict.ts'
 
 export interface ExecutorServices extends ContextServices {
   implementation(type: string): Implementation
-  /** Runs a handler that has a process of its own. */
-  callIsolated(run: Run, payload: unknown, context: RunningContext): Promise<unknown>
+  /** The handler of an isolated type, in a process that is ready. It must be called. */
+  isolatedHandler(run: Run): Promise<IsolatedHandler>
   /** True when this run may start: its flag was ours to take and the lease is trusted. */
   mayStart(run: Run): boolean
   settle(run: Run, settlement: Settlement): void
@@ -61,21 +62,19 @@ export class Executor {
   }
 
   async #timed(run: Run, context: RunningContext, payload: unknown): Promise<Ending> {
-    const stopClock = this.#startClock(run, context)
+    let stopClock = () => {}
     try {
-      return { value: await this.#call(run, context, payload) }
+      const { handler } = this.#services.implementation(run.job.type)
+      // To start a process may take longer than the handler: it is not on its clock.
+      const call = typeof handler === 'function' ? handler : await this.#services.isolatedHandler(run)
+      stopClock = this.#startClock(run, context)
+      const { id: jobId, correlationId } = run.job
+      return { value: await runContext.run({ jobId, correlationId }, () => call(payload as never, context)) }
     } catch (thrown) {
       return { thrown }
     } finally {
       stopClock()
     }
-  }
-
-  #call(run: Run, context: RunningContext, payload: unknown): unknown {
-    const { id, correlationId } = run.job
-    const { handler } = this.#services.implementation(run.job.type)
-    if (typeof handler !== 'function') return this.#services.callIsolated(run, payload, context)
-    return runContext.run({ jobId: id, correlationId }, () => handler(payload as never, context))
   }
 
   async #conclude(run: Run, context: RunningContext, ending: Ending): Promise<void> {

@@ -238,7 +238,7 @@ export class Worker {
     return new Executor({
       logger,
       implementation: (type) => implementations.get(type) as Implementation,
-      callIsolated: (run, payload, context) => this.#isolated.run(run, payload, context),
+      isolatedHandler: (run) => this.#isolated.handlerFor(run),
       mayStart: (run) => this.#mayStart(run),
       settle: (run, settlement) => this.#acker.add({ run, settlement }),
       completeInOwnTransaction: (run, work) => completion.inOwnTransaction(run, work),

@@ -27,7 +27,11 @@ function poolOf(type: string, settings: Partial<PoolSettings> = {}) {
   const pool = new IsolatedPool({ ...plan, ...settings }, silent)
   return {
     pool,
-    run: (does: string) => pool.run({ ...workFor(task, does), clock: systemClock }),
+    async run(does: string): Promise<unknown> {
+      const { run, payload, context } = workFor(task, does)
+      const handler = await pool.handlerFor(run, systemClock)
+      return handler(payload, context)
+    },
     [Symbol.asyncDispose]: () => pool.close(),
   }
 }

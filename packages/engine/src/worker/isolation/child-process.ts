@@ -58,7 +58,7 @@ export class IsolatedChild {
       this.#settleReady = { resolve, reject }
     })
     this.ready.catch(() => {})
-    const stopWaiting = after(START_DEADLINE_MS, () => this.isReady || this.kill())
+    const stopWaiting = after(START_DEADLINE_MS, () => this.isReady || this.#giveUpStart())
     this.exited = this.#untilExit().then((end) => {
       stopWaiting()
       this.#isGone = true
@@ -141,6 +141,11 @@ export class IsolatedChild {
       default:
         this.#hear?.(message)
     }
+  }
+
+  #giveUpStart(): void {
+    this.#uncaught = new Error(`its module was not loaded within ${START_DEADLINE_MS} ms`)
+    this.kill()
   }
 
   async #untilExit(): Promise<ProcessEnd> {

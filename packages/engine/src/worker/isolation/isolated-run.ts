@@ -12,26 +12,40 @@ import type { AboutRun, RunFacts, RunRequest } from './protocol.ts'
 const STOPPING_LAST_CALL_MS = 300
 const CANCEL_LAST_CALL_MS = 2_000
 
+/** Returns what the handler returned, throws what it threw, or IsolatedCrash. */
+export type IsolatedHandler = (payload: unknown, context: RunningContext) => Promise<unknown>
+
 export interface IsolatedWork {
   run: Run
-  payload: unknown
-  context: RunningContext
   clock: Clock
+  /** The process is free again, or gone. */
+  onReturned(): void
 }
 
-/** Returns what the handler returned, throws what it threw, or IsolatedCrash. */
-export async function runIn(child: IsolatedChild, work: IsolatedWork): Promise<unknown> {
+/** Resolves when the process is ready for this run, which from now on can be aborted. */
+export async function isolatedHandler(child: IsolatedChild, work: IsolatedWork): Promise<IsolatedHandler> {
   const { run } = work
-  const release = obeyAbort(child, run)
+  const disobey = obeyAbort(child, run)
+  const release = () => {
+    disobey()
+    work.onReturned()
+  }
   try {
     await child.ready
-    if (run.abortReason !== undefined) throw run.abortReason
-    const sent = await child.call(requestOf(work), (message) => void hear(child, work, message))
-    const ending = decodeEnding(sent)
-    if ('thrown' in ending) throw ending.thrown
-    return ending.value
-  } finally {
+  } catch (error) {
     release()
+    throw error
+  }
+  return async (payload, context) => {
+    try {
+      if (run.abortReason !== undefined) throw run.abortReason
+      const request = requestOf(work, payload, context)
+      const ending = decodeEnding(await child.call(request, (message) => void hear(child, { run, context }, message)))
+      if ('thrown' in ending) throw ending.thrown
+      return ending.value
+    } finally {
+      release()
+    }
   }
 }
 
@@ -60,7 +74,7 @@ function obeyAbort(child: IsolatedChild, run: Run): () => void {
   }
 }
 
-function requestOf({ run, payload, context, clock }: IsolatedWork): RunRequest {
+function requestOf({ run, clock }: IsolatedWork, payload: unknown, context: RunningContext): RunRequest {
   if (!isSendable(payload)) {
     throw new Unrecoverable(
       `The payload of job "${run.job.type}", as its schema transforms it, cannot be sent to another process: it holds a function or the like. Transform it in the handler.`,
@@ -80,7 +94,9 @@ function factsOf(context: RunningContext): RunFacts {
   return { jobId, type, queue, tenant, attempt, maxAttempts, correlationId, parentJobId, createdBy, runId }
 }
 
-async function hear(child: IsolatedChild, { run, context }: IsolatedWork, message: AboutRun): Promise<void> {
+type Running = { run: Run; context: RunningContext }
+
+async function hear(child: IsolatedChild, { run, context }: Running, message: AboutRun): Promise<void> {
   switch (message.kind) {
     case 'log':
       context.log[message.level](message.fields, message.message)

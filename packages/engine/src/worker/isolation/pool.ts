@@ -1,10 +1,11 @@
 // The processes of one isolated job type. Some are kept ready; a run that finds none starts one, so there are never more
 // than the lane has slots. A process is used again after a run that ended, however it ended; after a kill or a crash
 // there is a new one.
-import { monotonicMs } from '../../clock.ts'
+import { type Clock, monotonicMs } from '../../clock.ts'
 import type { Logger } from '../../logger.ts'
+import type { Run } from '../run.ts'
 import { type ChildPlan, IsolatedChild } from './child-process.ts'
-import { type IsolatedWork, runIn } from './isolated-run.ts'
+import { type IsolatedHandler, isolatedHandler } from './isolated-run.ts'
 
 export interface PoolSettings extends ChildPlan {
   warm: number
@@ -39,13 +40,10 @@ export class IsolatedPool {
     return this.#children.size
   }
 
-  async run(work: IsolatedWork): Promise<unknown> {
+  /** Takes a process that is ready for this run; the returned handler gives it back. */
+  handlerFor(run: Run, clock: Clock): Promise<IsolatedHandler> {
     const child = this.#idle.pop() ?? this.#spawn()
-    try {
-      return await runIn(child, work)
-    } finally {
-      this.#takeBack(child)
-    }
+    return isolatedHandler(child, { run, clock, onReturned: () => this.#takeBack(child) })
   }
 
   /** Ends every process and waits until it is gone. */

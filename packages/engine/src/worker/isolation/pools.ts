@@ -2,8 +2,9 @@
 import type { ClientConfig } from 'pg'
 import type { Clock } from '../../clock.ts'
 import type { Logger } from '../../logger.ts'
-import type { Implementation, RunningContext } from '../context.ts'
+import type { Implementation } from '../context.ts'
 import type { Run } from '../run.ts'
+import type { IsolatedHandler } from './isolated-run.ts'
 import { DEFAULT_MEMORY_MB, DEFAULT_WARM } from './isolation.ts'
 import { IsolatedPool } from './pool.ts'
 
@@ -35,9 +36,9 @@ export class IsolatedPools {
     await Promise.all([...this.#pools.values()].map((pool) => pool.start()))
   }
 
-  run(run: Run, payload: unknown, context: RunningContext): Promise<unknown> {
+  handlerFor(run: Run): Promise<IsolatedHandler> {
     const pool = this.#pools.get(run.job.type) as IsolatedPool
-    return pool.run({ run, payload, context, clock: this.#clock })
+    return pool.handlerFor(run, this.#clock)
   }
 
   async close(): Promise<void> {
