@@ -8,10 +8,12 @@ import { fixture, get, Program } from './support/program.ts'
 const queues = defineQueues({ beds: { concurrency: 3 } })
 const nap = defineJob({ type: 'nap', queue: queues.beds, payload: z.object({}) })
 
-async function setup(...options: string[]) {
+const setup = (...options: string[]) => setupWith('nap.js', ...options)
+
+async function setupWith(workload: string, ...options: string[]) {
   const database = await freshDatabase()
   const millrace: Millrace = createMillrace({ database: database.url, jobs: [nap] })
-  const work = new Program(['work', fixture('nap.js'), ...options], { DATABASE_URL: database.url })
+  const work = new Program(['work', fixture(workload), ...options], { DATABASE_URL: database.url })
   return {
     millrace,
     work,
@@ -31,6 +33,16 @@ test('after SIGTERM work waits for the running job, which completes, and ends wi
   await t.work.said(/waiting for 1 running job, at most 25s/)
   t.work.signal('SIGUSR2')
   expect(await t.work.ended()).toMatchObject({ code: 0, err: expect.stringContaining('the workload has stopped') })
+  expect(await t.millrace.job(id)).toMatchObject({ status: 'completed', attempt: 1 })
+})
+
+test('work runs handlers that have a process of their own, and leaves none behind', async () => {
+  await using t = await setupWith('isolated.js')
+  const { id } = await t.millrace.enqueue(nap, {})
+  await t.work.said(/asleep elsewhere/)
+  t.work.signal('SIGTERM')
+  // Its output ends only when nobody holds it any more.
+  expect(await t.work.ended()).toMatchObject({ code: 0 })
   expect(await t.millrace.job(id)).toMatchObject({ status: 'completed', attempt: 1 })
 })
 
