@@ -24,6 +24,10 @@ export type MillraceErrorCode =
   | 'schema_too_new'
   | 'migration_failed'
   | 'worker_stopping'
+  | 'job_not_found'
+  | 'result_timeout'
+  | 'result_mismatch'
+  | 'client_closed'
 
 export class MillraceError extends Error {
   readonly code: MillraceErrorCode
@@ -290,6 +294,56 @@ export class MigrationFailed extends MillraceError {
 export class WorkerStopping extends MillraceError {
   constructor() {
     super('worker_stopping', 'The worker is shutting down. The job goes back to its queue and no attempt is lost.')
+  }
+}
+
+/** No live job has that id, and none in the archive. `detail` says what else there is to say. */
+export class JobNotFound extends MillraceError {
+  readonly id: string
+
+  constructor(id: string, detail: string) {
+    super('job_not_found', `There is no job ${JSON.stringify(id)} to await: ${detail}`)
+    this.id = id
+  }
+}
+
+/** The job had not ended in time. It goes on. */
+export class ResultTimeout extends MillraceError {
+  readonly id: string
+  readonly timeoutMs: number
+
+  constructor(id: string, timeoutMs: number, cause?: unknown) {
+    const trouble = cause === undefined ? '' : ' The database could not be asked when last tried: see `cause`.'
+    super(
+      'result_timeout',
+      `Job ${id} was not known to have ended within ${timeoutMs} ms.${trouble} It was not touched and goes on: await it again, pass a longer { timeout }, or cancel it.`,
+      cause,
+    )
+    this.id = id
+    this.timeoutMs = timeoutMs
+  }
+}
+
+/** A stored result does not fit the schema it is read by. */
+export class ResultMismatch extends MillraceError {
+  readonly id: string
+
+  constructor(id: string, type: string, detail: string) {
+    super(
+      'result_mismatch',
+      `Job ${id} completed, but its result does not fit the result schema of "${type}": ${detail}. The worker may run another version of the contract, or the schema does not accept what it puts out: correct the schema, or await without { contract }.`,
+    )
+    this.id = id
+  }
+}
+
+/** The client was closed, so nobody is left to wait for an answer. */
+export class ClientClosed extends MillraceError {
+  constructor(id: string) {
+    super(
+      'client_closed',
+      `This client was closed, so it no longer waits for job ${id}. The job goes on: await it with another client.`,
+    )
   }
 }
 

@@ -20,10 +20,11 @@ export type { EnqueueOptions } from './client/enqueue-options.ts'
 export type { EnqueueResult } from './client/enqueuer.ts'
 export type { CancelResult } from './client/manage.ts'
 export type { RedriveResult, RefusalReason } from './client/redrive.ts'
+export type { JobResult, ResultOptions } from './client/results.ts'
 export type { RetryResult } from './client/retry.ts'
 export type { Clock } from './clock.ts'
 export type { Duration } from './contract/duration.ts'
-export { defineJob, type JobContract, type PayloadInput, type Retention } from './contract/job.ts'
+export { defineJob, type JobContract, type PayloadInput, type ResultOutput, type Retention } from './contract/job.ts'
 export { cancel, discard, type Outcome, RetryAfter, snooze } from './contract/outcome.ts'
 export { type CheckedPayload, checkPayload } from './contract/payload.ts'
 export { defineQueues, type Queue, type QueueOptions } from './contract/queue.ts'
@@ -31,6 +32,7 @@ export type { DeadReason, RedrivePolicy } from './contract/redrive.ts'
 export { type Backoff, delays, exponential, fixed, type Jitter, linear, type RetryPolicy } from './contract/retry.ts'
 export { endWorker } from './end-worker.ts'
 export {
+  ClientClosed,
   DatabaseTimeout,
   DatabaseUnavailable,
   EnqueueUnknown,
@@ -38,11 +40,14 @@ export {
   InvalidPayload,
   InvalidResult,
   IsolatedCrash,
+  JobNotFound,
   KeyBusy,
   LeaseLost,
   MigrationFailed,
   MillraceError,
   type MillraceErrorCode,
+  ResultMismatch,
+  ResultTimeout,
   SchemaTooNew,
   SchemaTooOld,
   SecretInPayload,

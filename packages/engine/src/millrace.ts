@@ -9,12 +9,14 @@ import {
 import { DeadLetters, type RedriveOptions } from './client/dead-letters.ts'
 import { type EnqueueOptions, type OptionsArgument, wholeNumber } from './client/enqueue-options.ts'
 import { type EnqueueResult, Enqueuer } from './client/enqueuer.ts'
+import { Herald } from './client/herald.ts'
 import { type CancelResult, JobManager } from './client/manage.ts'
+import { type JobResult, type ResultOptions, Results } from './client/results.ts'
 import { type RetryResult, retryJob } from './client/retry.ts'
 import { Waker } from './client/waker.ts'
 import { type Clock, systemClock } from './clock.ts'
 import { type Duration, toMs } from './contract/duration.ts'
-import type { JobContract, PayloadInput } from './contract/job.ts'
+import type { JobContract, PayloadInput, ResultOutput } from './contract/job.ts'
 import { Registry } from './contract/registry.ts'
 import { InvalidDefinition, WorkerStopping } from './errors.ts'
 import { Events } from './events.ts'
@@ -42,7 +44,10 @@ export interface MillraceOptions {
    * four more for itself. Default 10.
    */
   maxConnections?: number
-  /** Wake workers by NOTIFY. Off: those elsewhere find the work at their next poll, up to 30 s later. Default true. */
+  /**
+   * Use NOTIFY. Off: workers elsewhere find work at their next poll, up to 30 s later, and results from elsewhere are
+   * found by polling, up to 1 s later. Default true.
+   */
   notify?: boolean
   /** Default: warnings and errors as JSON lines on stderr. A pino instance fits. */
   logger?: Logger
@@ -88,6 +93,8 @@ export class Millrace {
   readonly #gate = new ConnectGate()
   readonly #db: Database
   readonly #waker: Waker
+  readonly #herald: Herald
+  readonly #results: Results
   readonly #enqueuer: Enqueuer
   readonly #jobs: JobManager
   readonly #correlations: Correlations
@@ -102,8 +109,11 @@ export class Millrace {
     this.#registry = new Registry(options.jobs)
     this.#db = this.#open(options.maxConnections ?? DEFAULT_CONNECTIONS)
     const db = this.#db
-    this.#waker = new Waker(db, { isEnabled: options.notify ?? true })
-    const services = { db, clock: this.#clock, registry: this.#registry, waker: this.#waker }
+    const isNotifyEnabled = options.notify ?? true
+    this.#waker = new Waker(db, { isEnabled: isNotifyEnabled })
+    this.#herald = new Herald({ db, events: this.events }, { isEnabled: isNotifyEnabled })
+    this.#results = new Results({ db, events: this.events, connection: this.#connection }, { isNotifyEnabled })
+    const services = { db, clock: this.#clock, registry: this.#registry, waker: this.#waker, herald: this.#herald }
     this.#enqueuer = new Enqueuer(services)
     this.#jobs = new JobManager(services)
     this.deadLetters = new DeadLetters(services)
@@ -154,6 +164,17 @@ export class Millrace {
   /** Jobs, live and archived, newest first. */
   jobs(filter: JobFilter = {}): Promise<Job[]> {
     return this.#jobs.list(filter)
+  }
+
+  /**
+   * Waits until a job has ended for good, in whatever process, and says how. Throws ResultTimeout when it has not in
+   * time, and JobNotFound when there is no such job. A handler that awaits another job keeps its slot meanwhile.
+   */
+  result<C extends JobContract = JobContract>(
+    id: string,
+    options: ResultOptions<C> = {},
+  ): Promise<JobResult<ResultOutput<C>>> {
+    return this.#results.result(id, options)
   }
 
   /** The failed attempts of a job, oldest first. */
@@ -213,6 +234,7 @@ export class Millrace {
         events: this.events,
         logger: this.#options.logger ?? stderrLogger,
         waker: this.#waker,
+        herald: this.#herald,
       },
     )
     this.#workers.add(worker)
@@ -233,6 +255,7 @@ export class Millrace {
 
   async #closeAll(): Promise<void> {
     await Promise.all([...this.#workers].map((worker) => worker.stop()))
+    await this.#results.close()
     await this.#waker.flush()
     await this.#db.close()
   }

@@ -16,6 +16,7 @@ import {
   type QueueCount,
   queueCounts,
 } from '../store/jobs.ts'
+import type { Herald } from './herald.ts'
 import type { Waker } from './waker.ts'
 
 export type CancelResult =
@@ -33,12 +34,14 @@ export class JobManager {
   readonly #clock: Clock
   readonly #registry: Registry
   readonly #waker: Waker
+  readonly #herald: Herald
 
-  constructor(services: { db: Database; clock: Clock; registry: Registry; waker: Waker }) {
+  constructor(services: { db: Database; clock: Clock; registry: Registry; waker: Waker; herald: Herald }) {
     this.#db = services.db
     this.#clock = services.clock
     this.#registry = services.registry
     this.#waker = services.waker
+    this.#herald = services.herald
   }
 
   async cancel(id: string, reason: string): Promise<CancelResult> {
@@ -46,8 +49,10 @@ export class JobManager {
     // A job may pass from waiting to running and back between two statements, so waiting is asked twice.
     for (let round = 0; round < 2; round++) {
       const now = this.#clock.databaseNow()
-      if ((await jobCancelWaiting(this.#db, now, [id], reason, this.#registry.retentions)).length > 0)
+      if ((await jobCancelWaiting(this.#db, now, [id], reason, this.#registry.retentions)).length > 0) {
+        await this.#herald.tell([id])
         return 'cancelled'
+      }
       const [asked] = await jobCancelRunning(this.#db, now, [id])
       if (asked !== undefined) {
         await this.#waker.tellWorkers([{ kind: 'reconcile', workerId: asked.workerId }])

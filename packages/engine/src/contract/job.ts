@@ -87,6 +87,11 @@ export type ResultInput<C extends JobContract> = C['result'] extends StandardSch
   ? StandardSchemaV1.InferInput<C['result']>
   : unknown
 
+/** What whoever awaits the result gets. */
+export type ResultOutput<C extends JobContract> = C['result'] extends StandardSchemaV1
+  ? StandardSchemaV1.InferOutput<C['result']>
+  : unknown
+
 export type RequiresTenant<C extends JobContract> =
   C extends JobContract<
     string,

@@ -5,10 +5,18 @@ import type { Session } from './db.ts'
 /** One channel per schema, so that two installations in one database do not wake each other. */
 export const channelOf = (schema: string): string => `${schema}_pulse`
 
+/** Where clients that await results hear of them: a channel of its own, so that they need not hear every wake-up. */
+export const endedChannelOf = (schema: string): string => `${schema}_ended`
+
+/** Postgres takes 8,000 bytes per message, an id has at most 19 digits. */
+const IDS_PER_MESSAGE = 300
+
 export type Message =
   | { kind: 'work'; queue: string }
   | { kind: 'reconcile'; workerId: string }
   | { kind: 'echo'; token: string }
+  /** Somebody awaits the end of these jobs. */
+  | { kind: 'await'; ids: readonly string[] }
 
 export function encodeMessage(message: Message): string {
   switch (message.kind) {
@@ -18,6 +26,8 @@ export function encodeMessage(message: Message): string {
       return `r:${message.workerId}`
     case 'echo':
       return `e:${message.token}`
+    case 'await':
+      return `a:${encodeIds(message.ids)}`
   }
 }
 
@@ -26,9 +36,34 @@ export function decodeMessage(payload: string): Message | undefined {
   if (payload.startsWith('w:')) return { kind: 'work', queue: rest }
   if (payload.startsWith('r:')) return { kind: 'reconcile', workerId: rest }
   if (payload.startsWith('e:')) return { kind: 'echo', token: rest }
+  if (payload.startsWith('a:')) return { kind: 'await', ids: decodeIds(rest) }
   return undefined
 }
 
 export async function notify(session: Session, schema: string, messages: readonly Message[]): Promise<void> {
   await session.run('notify', [channelOf(schema), textArray(messages.map(encodeMessage))])
+}
+
+/** Tells workers that somebody awaits the end of these jobs. */
+export async function notifyAwaited(session: Session, schema: string, ids: readonly string[]): Promise<void> {
+  await notify(
+    session,
+    schema,
+    chunks(ids).map((chunk) => ({ kind: 'await', ids: chunk })),
+  )
+}
+
+/** Tells whoever awaits them that these jobs have ended. */
+export async function notifyEnded(session: Session, schema: string, ids: readonly string[]): Promise<void> {
+  await session.run('notify', [endedChannelOf(schema), textArray(chunks(ids).map(encodeIds))])
+}
+
+export const decodeIds = (text: string): string[] => text.split(',')
+
+const encodeIds = (ids: readonly string[]): string => ids.join(',')
+
+function chunks(ids: readonly string[]): string[][] {
+  const result: string[][] = []
+  for (let from = 0; from < ids.length; from += IDS_PER_MESSAGE) result.push(ids.slice(from, from + IDS_PER_MESSAGE))
+  return result
 }

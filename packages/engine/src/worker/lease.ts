@@ -22,6 +22,7 @@ export interface LeaseEvents {
   onTrusted(): void
   onRunning(rows: RunningRow[], sentAtMs: number): void
   onWork(queue: string): void
+  onAwaited(ids: readonly string[]): void
   onListening(isTrusted: boolean): void
   onBlocked(ms: number): void
   onError(during: string, error: unknown): void
@@ -108,6 +109,9 @@ export class Lease {
         break
       case 'work':
         this.#events.onWork(message.queue)
+        break
+      case 'awaited':
+        this.#events.onAwaited(message.ids)
         break
       case 'listening':
         this.#events.onListening(message.isTrusted)

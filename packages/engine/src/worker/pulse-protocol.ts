@@ -37,6 +37,8 @@ export type FromPulse =
   /** The lease was ended by somebody else. */
   | { kind: 'lost'; workerId: string }
   | { kind: 'work'; queue: string }
+  /** Somebody awaits the end of these jobs. */
+  | { kind: 'awaited'; ids: readonly string[] }
   | { kind: 'listening'; isTrusted: boolean }
   | { kind: 'blocked'; ms: number }
   | { kind: 'error'; during: string; message: string }

@@ -44,6 +44,7 @@ class PulseThread {
     this.#connection = new PulseConnection(settings, {
       onWork: (queue) => this.#post({ kind: 'work', queue }),
       onReconcile: (workerId) => workerId === this.#worker?.id && void this.#beat(),
+      onAwaited: (ids) => this.#post({ kind: 'awaited', ids }),
       onListening: (isTrusted) => this.#post({ kind: 'listening', isTrusted }),
     })
     port.on('message', (message: ToPulse) => this.#receive(message))

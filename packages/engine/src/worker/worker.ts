@@ -1,6 +1,7 @@
 // A worker: lease, lanes and loops put together, started in one place and stopped in one order.
 import { hostname } from 'node:os'
 import type { ClientConfig } from 'pg'
+import type { Herald } from '../client/herald.ts'
 import type { Waker } from '../client/waker.ts'
 import { type Clock, monotonicMs, within } from '../clock.ts'
 import type { Registry } from '../contract/registry.ts'
@@ -51,6 +52,7 @@ export interface WorkerServices {
   events: Events
   logger: Logger
   waker: Waker
+  herald: Herald
 }
 
 export interface LaneDescription {
@@ -199,6 +201,7 @@ export class Worker {
         this.#reconciler.reconcile(rows, sentAtMs).catch((error: unknown) => this.#failed('reconcile', error))
       },
       onWork: (queue) => this.#fetcher.wake(queue),
+      onAwaited: (ids) => this.#services.herald.remember(ids),
       onListening: (isTrusted) => {
         this.#isListenTrusted = isTrusted
         events.emit('listen_trusted', { isTrusted })

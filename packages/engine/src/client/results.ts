@@ -1,0 +1,89 @@
+// Awaiting how a job ends, and reading its result.
+import type pg from 'pg'
+import { type Duration, toMs } from '../contract/duration.ts'
+import type { JobContract, ResultOutput } from '../contract/job.ts'
+import { validate } from '../contract/payload.ts'
+import type { DeadReason } from '../contract/redrive.ts'
+import { JobNotFound, ResultMismatch } from '../errors.ts'
+import type { Events } from '../events.ts'
+import type { Database } from '../store/db.ts'
+import type { EndedJob } from '../store/ended-jobs.ts'
+import { isJobId } from '../store/jobs.ts'
+import { EndWatch } from './end-watch.ts'
+import { EndedListener } from './ended-listener.ts'
+
+export interface ResultOptions<C extends JobContract = JobContract> {
+  /** How long to wait. Default 30 s. */
+  timeout?: Duration
+  /** Ends the waiting; the job goes on. */
+  signal?: AbortSignal
+  /** Types the result, and parses it by the contract's result schema. The job must be of its type. */
+  contract?: C
+}
+
+/** How a job ended. */
+export type JobResult<Result = unknown> =
+  | { status: 'completed'; result: Result }
+  | { status: 'cancelled'; reason: string }
+  | { status: 'dead'; reason: DeadReason; error: string }
+  /** It ended while it was awaited, and its retention is 'none': how is not recorded. */
+  | { status: 'gone' }
+
+export interface ResultsServices {
+  db: Database
+  events: Events
+  connection: pg.ClientConfig
+}
+
+const DEFAULT_TIMEOUT: Duration = '30s'
+
+export class Results {
+  readonly #watch: EndWatch
+
+  constructor({ db, events, connection }: ResultsServices, options: { isNotifyEnabled: boolean }) {
+    const listener = new EndedListener({
+      connection,
+      schema: db.schema,
+      onEnded: (ids) => this.#watch.heard(ids),
+      onListening: () => this.#watch.heardNothingBefore(),
+    })
+    this.#watch = new EndWatch({ db, events, listener: options.isNotifyEnabled ? listener : undefined })
+  }
+
+  async result<C extends JobContract>(id: string, options: ResultOptions<C>): Promise<JobResult<ResultOutput<C>>> {
+    const { contract, signal } = options
+    const timeoutMs = toMs(options.timeout ?? DEFAULT_TIMEOUT, 'timeout')
+    signal?.throwIfAborted()
+    if (!isJobId(id)) throw new JobNotFound(id, 'that is no id. Pass the id that enqueue returned.')
+    const ended = await this.#watch.until(id, { type: contract?.type, timeoutMs, signal })
+    if (ended === 'gone') return { status: 'gone' }
+    return resultOf(ended, contract)
+  }
+
+  close(): Promise<void> {
+    return this.#watch.close()
+  }
+}
+
+async function resultOf<C extends JobContract>(
+  ended: EndedJob,
+  contract: C | undefined,
+): Promise<JobResult<ResultOutput<C>>> {
+  switch (ended.status) {
+    case 'completed':
+      return { status: 'completed', result: (await parseResult(ended, contract)) as ResultOutput<C> }
+    case 'cancelled':
+      return { status: 'cancelled', reason: ended.reason ?? '' }
+    case 'dead':
+      return { status: 'dead', reason: ended.reason as DeadReason, error: ended.error ?? '' }
+  }
+}
+
+async function parseResult(ended: EndedJob, contract: JobContract | undefined): Promise<unknown> {
+  const value = ended.hasResult ? ended.result : undefined
+  if (contract?.result === undefined) return value
+  const checked = await validate(contract.result, value)
+  if ('value' in checked) return checked.value
+  const issues = checked.issues.map(({ path, message }) => `${path} ${message}`.trim())
+  throw new ResultMismatch(ended.id, ended.type, issues.join('; '))
+}

@@ -1,0 +1,32 @@
+// How jobs ended, for whoever awaits it.
+import { plainArray } from './arrays.ts'
+import type { Session } from './db.ts'
+
+export interface EndedJob {
+  id: string
+  type: string
+  status: 'completed' | 'cancelled' | 'dead'
+  reason: string | null
+  error: string | null
+  result: unknown
+  /** False: the handler returned nothing. */
+  hasResult: boolean
+}
+
+/** What a look at a job found. */
+export type Seen = { type: string; ended: EndedJob | undefined }
+
+/**
+ * What is known about these jobs, by id; of some, nothing. Two statements, because almost every look finds the jobs
+ * alive, and the archive has a partition for every day. A job that ends between the two is found by the second.
+ */
+export async function lookAt(session: Session, ids: readonly string[], deadlineMs: number): Promise<Map<string, Seen>> {
+  const seen = new Map<string, Seen>()
+  const live = await session.run<{ id: string; type: string }>('jobLive', [plainArray(ids)], { deadlineMs })
+  for (const { id, type } of live) seen.set(id, { type, ended: undefined })
+  const others = ids.filter((id) => !seen.has(id))
+  if (others.length === 0) return seen
+  const rows = await session.run<EndedJob>('jobEnded', [plainArray(others)], { deadlineMs })
+  for (const row of rows) seen.set(row.id, { type: row.type, ended: row })
+  return seen
+}
