@@ -1,4 +1,4 @@
-// The one place where snake_case becomes camelCase.
+// The one place where snake_case becomes camelCase, and where ids become strings whatever a driver makes of them.
 
 const known = new Map<string, string>()
 
@@ -21,9 +21,18 @@ export const toRows = {
     })
   },
 
+  /** Rows from a transaction of the caller's, whose driver may have parsers of its own. */
   fromObjects<Row>(rows: readonly Record<string, unknown>[]): Row[] {
     return rows.map(
-      (row) => Object.fromEntries(Object.entries(row).map(([name, value]) => [camel(name), value])) as Row,
+      (row) => Object.fromEntries(Object.entries(row).map(([name, value]) => [camel(name), plain(name, value)])) as Row,
     )
   },
+}
+
+const ID = /(^|_)id$/
+
+/** Some drivers read bigint as BigInt, and many programs tell `pg` to read it as a number. */
+function plain(name: string, value: unknown): unknown {
+  if (typeof value === 'bigint') return String(value)
+  return typeof value === 'number' && ID.test(name) ? String(value) : value
 }

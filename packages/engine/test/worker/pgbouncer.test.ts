@@ -93,7 +93,7 @@ describe.skipIf(pgbouncer === undefined)('through PgBouncer in transaction mode'
     dedupe: { key: ({ n }) => (n < 10 ? `${n}` : null) },
   })
 
-  test('migrating, enqueueing, working and cancelling all work, by polling', async () => {
+  test('migrating, enqueueing, working, cancelling and awaiting all work, by polling', async () => {
     await using t = await setup()
     await migrate(t.url)
     await using millrace = createMillrace({ database: t.url, jobs: [task], logger: silent })
@@ -127,5 +127,9 @@ describe.skipIf(pgbouncer === undefined)('through PgBouncer in transaction mode'
     expect(await other.cancel(later.id)).toBe('cancelled')
     const soon = await millrace.enqueue(task, { n: 7 })
     await jobEvent(millrace, 'job_completed', soon.id)
+
+    await using waiting = createMillrace({ database: t.url, jobs: [task], logger: silent })
+    const awaited = await waiting.enqueue(task, { n: 50 }, { delay: '200ms' })
+    expect(await waiting.result(awaited.id)).toEqual({ status: 'completed', result: 50 })
   })
 })

@@ -9,7 +9,7 @@
 -- Index:   job_dedup_idx
 with input as materialized (
   select nextval('millrace.job_id_seq') as id, coalesce($1, now()) as now, rows.*
-  from (select set_config('lock_timeout', $16::text, true) where $16 is not null) as patience
+  from (select set_config('lock_timeout', $16::text, true) where $16::text is not null) as patience
   right join unnest(
     $2::text[], $3::text[], $4::text[], $5::int[], $6::jsonb[], $7::int[], $8::timestamptz[], $9::float8[], $10::int[],
     $11::text[], $12::text[], $13::bigint[], $14::text[], $15::text[]

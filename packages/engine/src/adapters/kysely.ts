@@ -1,0 +1,20 @@
+import type { Queryable } from '../store/db.ts'
+
+/** What is needed of a Kysely transaction. */
+export interface KyselyTransaction {
+  executeQuery(query: unknown): Promise<{ rows: unknown[] }>
+}
+
+let statements = 0
+
+/** A Kysely transaction (`PostgresDialect`) as a `tx` for `enqueue` and `ctx.complete`. */
+export function fromKysely(trx: KyselyTransaction): Queryable {
+  return {
+    query(text, parameters = []) {
+      // What Kysely's own CompiledQuery.raw() makes.
+      const query = { kind: 'RawNode', sqlFragments: [text], parameters: [] }
+      const queryId = { queryId: `millrace-${++statements}` }
+      return trx.executeQuery({ sql: text, parameters, query, queryId })
+    },
+  }
+}
