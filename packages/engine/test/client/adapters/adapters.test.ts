@@ -8,7 +8,7 @@ import { fromDrizzle, fromKnex, fromKysely, fromPrisma } from 'millrace/adapters
 import pg from 'pg'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { jobEvent, setup } from '../support/setup.ts'
+import { jobEvent, setup } from '../../support/setup.ts'
 import { prismaClient } from './prisma-client.ts'
 
 interface Library {

@@ -1,4 +1,4 @@
-import type { Queryable } from '../store/db.ts'
+import type { Queryable } from '../../store/db.ts'
 
 /** What is needed of a Kysely transaction. */
 export interface KyselyTransaction {
