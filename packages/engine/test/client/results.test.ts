@@ -316,6 +316,6 @@ test('a worker elsewhere that is told what is awaited says when it ends, and of 
   await first
   await t.waiting.runNow(awaited?.id ?? '')
   await eventually(async () => heard.length > 0)
-  expect(heard).toEqual([awaited?.id])
   ear.release(true)
+  expect(heard).toEqual([awaited?.id])
 })

@@ -200,6 +200,13 @@ describe.each(Object.entries(libraries))('a transaction of %s', (_, open) => {
     expect(await t.entries()).toEqual([])
   })
 
+  test('runs any statement with numbered parameters, whatever else looks like one', async () => {
+    await using t = await withLibrary()
+    const text = `select $2::text as b, $1::int as a, $2::text as again, '{"a":1}'::jsonb ? 'a' as has -- what $3?`
+    const { rows } = await t.library.transaction((tx) => tx.query(text, [1, 'x']))
+    expect(rows).toEqual([{ b: 'x', a: 1, again: 'x', has: true }])
+  })
+
   test('gets the error of a failed statement as Postgres said it', async () => {
     await using t = await withLibrary()
     const lost = t.client([job], { schema: 'nowhere' })

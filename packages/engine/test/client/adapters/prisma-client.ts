@@ -28,7 +28,7 @@ const config: GetPrismaClientConfig = {
   },
 }
 
-export interface RawTransaction {
+interface RawTransaction {
   $executeRawUnsafe(query: string, ...values: unknown[]): Promise<number>
   $queryRawUnsafe(query: string, ...values: unknown[]): Promise<unknown>
   $queryRaw<Rows>(query: TemplateStringsArray, ...values: unknown[]): Promise<Rows>

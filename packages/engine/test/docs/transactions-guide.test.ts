@@ -11,10 +11,10 @@ import { Kysely, PostgresDialect } from 'kysely'
 import type { EnqueueResult, Implementation, JobContract, Millrace } from 'millrace'
 import pg from 'pg'
 import { expect, test } from 'vitest'
-import { prismaClient } from '../packages/engine/test/client/adapters/prisma-client.ts'
-import { setup } from '../packages/engine/test/support/setup.ts'
+import { prismaClient } from '../client/adapters/prisma-client.ts'
+import { setup } from '../support/setup.ts'
 
-const root = fileURLToPath(new URL('../', import.meta.url))
+const root = fileURLToPath(new URL('../../../../', import.meta.url))
 const guide = readFileSync(join(root, 'docs/guides/transactions.md'), 'utf8')
 
 const blocks = (language: string): string[] =>
