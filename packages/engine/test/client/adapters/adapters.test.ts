@@ -210,9 +210,11 @@ describe.each(Object.entries(libraries))('a transaction of %s', (_, open) => {
   test('gets the error of a failed statement as Postgres said it', async () => {
     await using t = await withLibrary()
     const lost = t.client([job], { schema: 'nowhere' })
-    const failed = t.library.transaction((tx) => lost.enqueue(job, { n: 1 }, { tx }))
-    await expect(failed).rejects.toMatchObject({ code: '42P01', message: /nowhere/ })
-    await expect(failed).rejects.toBeInstanceOf(pg.DatabaseError)
+    const error = await t.library.transaction((tx) => lost.enqueue(job, { n: 1 }, { tx })).catch((thrown) => thrown)
+    expect(error).toBeInstanceOf(pg.DatabaseError)
+    // Which of the two, depends on the version of Postgres.
+    expect(['42P01', '3F000']).toContain(error.code)
+    expect(error.message).toMatch(/"nowhere.*" does not exist$/)
   })
 
   test('is told KeyBusy when it limits how long it waits for a key', async () => {
