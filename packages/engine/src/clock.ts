@@ -3,6 +3,8 @@
 export interface Clock {
   /** What to tell the database: null means "your own now()", which is what production uses. */
   databaseNow(): Date | null
+  /** A clock that is moved by hand tells workers, so that they look for what has become due. Returns its end. */
+  onMoved?(listener: () => void): () => void
 }
 
 export const systemClock: Clock = { databaseNow: () => null }

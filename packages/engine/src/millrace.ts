@@ -74,6 +74,17 @@ export interface MemoryOptions {
   checkInterval?: Duration
 }
 
+export interface ClientServices {
+  db: Database
+  clock: Clock
+  registry: Registry
+  events: Events
+  logger: Logger
+  waker: Waker
+  /** More connections to the same database. The caller closes them. */
+  open(maxConnections: number): Database
+}
+
 const DEFAULT_CONNECTIONS = 10
 const ENGINE_CONNECTIONS = 3
 
@@ -245,6 +256,19 @@ export class Millrace {
       throw error
     }
     return worker
+  }
+
+  /** What millrace/testing works with. Not public: only the type of this class is exported. */
+  static servicesOf(millrace: Millrace): ClientServices {
+    return {
+      db: millrace.#db,
+      clock: millrace.#clock,
+      registry: millrace.#registry,
+      events: millrace.events,
+      logger: millrace.#options.logger ?? stderrLogger,
+      waker: millrace.#waker,
+      open: (maxConnections) => millrace.#open(maxConnections),
+    }
   }
 
   /** Stops the workers of this client and closes its connections. */

@@ -1,7 +1,7 @@
 // Looking at jobs and changing their course from outside.
 import type { Clock } from '../clock.ts'
 import type { Registry } from '../contract/registry.ts'
-import { InvalidDefinition } from '../errors.ts'
+import { InvalidDefinition, isNoPartition } from '../errors.ts'
 import type { Database } from '../store/db.ts'
 import { type JobFilter, jobList } from '../store/job-list.ts'
 import {
@@ -13,9 +13,11 @@ import {
   jobCancelWaiting,
   jobGet,
   jobRunNow,
+  type Now,
   type QueueCount,
   queueCounts,
 } from '../store/jobs.ts'
+import { ensurePartitions } from '../store/partitions.ts'
 import type { Herald } from './herald.ts'
 import type { Waker } from './waker.ts'
 
@@ -49,7 +51,7 @@ export class JobManager {
     // A job may pass from waiting to running and back between two statements, so waiting is asked twice.
     for (let round = 0; round < 2; round++) {
       const now = this.#clock.databaseNow()
-      if ((await jobCancelWaiting(this.#db, now, [id], reason, this.#registry.retentions)).length > 0) {
+      if ((await this.#cancelWaiting(now, id, reason)).length > 0) {
         await this.#herald.tell([id])
         return 'cancelled'
       }
@@ -60,6 +62,18 @@ export class JobManager {
       }
     }
     return (await jobGet(this.#db, id)) === undefined ? 'not_found' : 'already_finished'
+  }
+
+  /** Nobody may have made today's partitions: no worker has run for days, or a test has moved time. */
+  async #cancelWaiting(now: Now, id: string, reason: string): Promise<string[]> {
+    const cancelWaiting = () => jobCancelWaiting(this.#db, now, [id], reason, this.#registry.retentions)
+    try {
+      return await cancelWaiting()
+    } catch (error) {
+      if (!isNoPartition(error)) throw error
+      await ensurePartitions(this.#db, now)
+      return await cancelWaiting()
+    }
   }
 
   /** Makes a waiting job due now. False: it is not waiting. */

@@ -46,9 +46,9 @@ export class Rescuer implements Ticker<RescueResult> {
   }
 
   async tick(): Promise<RescueResult> {
-    const { db, clock } = this.#services
     const mayJudge = this.#services.mayJudge()
-    const deadWorkers = mayJudge ? await workerExpire(db, clock.databaseNow()) : []
+    // Leases live on the database's own clock, whatever a test does with time.
+    const deadWorkers = mayJudge ? await workerExpire(this.#services.db, null) : []
     const orphans = await this.#settleOrphans()
     const overdue = mayJudge ? await this.#settleOverdue() : 0
     return { deadWorkers, rescued: orphans + overdue, isMore: orphans === BATCH || overdue === BATCH }

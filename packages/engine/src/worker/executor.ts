@@ -1,5 +1,5 @@
 // Runs one claimed job: take its flag, check its payload, call the handler, watch its time, hand over the verdict.
-import { after, monotonicMs } from '../clock.ts'
+import { after, type Clock, monotonicMs } from '../clock.ts'
 import { parseStored } from '../contract/payload.ts'
 import { TimedOut } from '../errors.ts'
 import { runContext } from '../run-context.ts'
@@ -11,6 +11,7 @@ import type { Run } from './run.ts'
 import { bury, CancelRequested, type Ending, verdict } from './verdict.ts'
 
 export interface ExecutorServices extends ContextServices {
+  clock: Clock
   implementation(type: string): Implementation
   /** The handler of an isolated type, in a process that is ready. It must be called. */
   isolatedHandler(run: Run): Promise<IsolatedHandler>
@@ -99,7 +100,7 @@ export class Executor {
       run.inTransaction !== undefined && 'value' in ending
         ? { thrown: new Error('The handler called ctx.complete(tx), but that transaction did not commit.') }
         : ending
-    const age = ageMs(run.job) + (monotonicMs() - run.claimedAtMs)
+    const age = ageMs(run.job, this.#services.clock.databaseNow(), monotonicMs() - run.claimedAtMs)
     return verdict({ run, ending: rolledBack, ageMs: age, logs: context.recording(), random: Math.random() })
   }
 

@@ -55,7 +55,7 @@ export class Fetcher {
   /** Groups whose queues hold types that they cannot run: those are claimed type by type. */
   #byType = new Set<LaneGroup>()
   #rotation = 0
-  #done: Promise<void> = Promise.resolve()
+  #done: Promise<void> | undefined
 
   constructor(services: FetcherServices) {
     this.#services = services
@@ -64,7 +64,7 @@ export class Fetcher {
   }
 
   start(): void {
-    this.#done = this.#loop()
+    this.#done ??= this.#loop()
   }
 
   async stop(): Promise<void> {

@@ -78,6 +78,7 @@ export class Lease {
     })
     this.#register()
     await registered
+    if (this.#isEnding) throw new WorkerStopping()
     this.#watch = setInterval(() => this.#watchOver(), WATCH_MS)
   }
 

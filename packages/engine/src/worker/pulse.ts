@@ -18,6 +18,7 @@ export class Pulse {
   readonly #beat: NodeJS.Timeout
   #thread: Thread
   #isStopping = false
+  #stopped: Promise<void> | undefined
 
   constructor(settings: Omit<PulseSettings, 'board'>, places: number, listener: PulseListener) {
     this.board = Board.withPlaces(places)
@@ -41,7 +42,12 @@ export class Pulse {
     this.#post({ kind: 'claimed', runId, jobs })
   }
 
-  async stop(reason: string): Promise<void> {
+  stop(reason: string): Promise<void> {
+    this.#stopped ??= this.#stop(reason)
+    return this.#stopped
+  }
+
+  async #stop(reason: string): Promise<void> {
     this.#isStopping = true
     clearInterval(this.#beat)
     const exited = new Promise<void>((resolve) => this.#thread.once('exit', () => resolve()))

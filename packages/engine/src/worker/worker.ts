@@ -82,6 +82,7 @@ export class Worker {
   readonly #loops: Loop<unknown>[]
   #isListenTrusted = false
   #offLocal: (() => void) | undefined
+  #offClock: (() => void) | undefined
   #stopped: Promise<void> | undefined
 
   constructor(settings: WorkerSettings, services: WorkerServices) {
@@ -132,6 +133,7 @@ export class Worker {
     await this.#lease.take()
     if (this.#stopped !== undefined) throw new WorkerStopping()
     this.#offLocal = waker.onLocal((queue) => this.#fetcher.wake(queue))
+    this.#offClock = clock.onMoved?.(() => this.#fetcher.wake())
     this.#fetcher.start()
     for (const loop of this.#loops) loop.start()
     events.emit('worker_started', { workerId: this.id })
@@ -153,6 +155,7 @@ export class Worker {
   async #shutDown(): Promise<void> {
     const why = 'the worker is shutting down'
     this.#offLocal?.()
+    this.#offClock?.()
     const loops = Promise.all(this.#loops.map((loop) => loop.stop()))
     await within(STEP_MS, this.#fetcher.stop())
     this.#dispatcher.returnUnstarted(why)
@@ -239,6 +242,7 @@ export class Worker {
       settlementOf: (run, value) => settlementOfValue(run, value, null),
     })
     return new Executor({
+      clock,
       logger,
       implementation: (type) => implementations.get(type) as Implementation,
       isolatedHandler: (run) => this.#isolated.handlerFor(run),

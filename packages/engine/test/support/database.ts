@@ -1,11 +1,13 @@
-import { type TestDatabase, testDatabases } from '@millrace/embedded'
+import { testDatabases } from '@millrace/embedded'
+import { type TestDatabase, testDatabase } from 'millrace/testing'
 import { inject } from 'vitest'
 
 /** A database of this test's own, migrated unless told otherwise. Dropped at the end of its scope. */
 export async function freshDatabase(options: { migrated?: boolean } = {}): Promise<TestDatabase> {
-  const databases = testDatabases(inject('serverUrl'))
-  const template = options.migrated === false ? inject('emptyTemplate') : inject('migratedTemplate')
-  const database = await databases.fresh(template)
+  const server = inject('serverUrl')
+  if (options.migrated !== false) return testDatabase({ server })
+  const databases = testDatabases(server)
+  const database = await databases.fresh(inject('emptyTemplate'))
   const drop = async () => {
     await database.drop()
     await databases.close()

@@ -1,0 +1,107 @@
+// A run without a database: the row that enqueueing would have written, claimed in thought, through the same executor
+// and verdict that a worker uses.
+import { randomUUID } from 'node:crypto'
+import { type EnqueueOptions, newJob } from '../client/enqueue-options.ts'
+import { type Clock, monotonicMs, systemClock } from '../clock.ts'
+import { type Duration, toMs } from '../contract/duration.ts'
+import { InvalidDefinition } from '../errors.ts'
+import type { ClaimedJob, NewJob } from '../store/jobs.ts'
+import type { Implementation } from '../worker/context.ts'
+import { Executor } from '../worker/executor.ts'
+import type { Lane } from '../worker/lane.ts'
+import { planLanes } from '../worker/lane-plan.ts'
+import { Run } from '../worker/run.ts'
+import { keptAlive } from './inline-runner.ts'
+import { isolatedInline } from './isolated-inline.ts'
+import { asStored, LogCollector, type RunReport, reportOf } from './report.ts'
+
+export interface BareOptions {
+  /** Which attempt this is. Default 1. */
+  attempt?: number
+  /** How long ago it was enqueued. Default 0. */
+  age?: Duration
+  clock?: Clock
+}
+
+export async function runBare(
+  implementation: Implementation,
+  payload: unknown,
+  options: BareOptions & EnqueueOptions,
+): Promise<RunReport> {
+  const { contract } = implementation
+  const { job: enqueued } = await newJob(contract, payload, options)
+  const job = claimed(enqueued, options)
+  const [lane] = planLanes({}, [contract]) as [Lane]
+  const run = new Run({ job, runId: randomUUID(), lane, contract, place: 0, claimedAtMs: monotonicMs() })
+  const bench = new BareBench(run, implementation, options.clock ?? systemClock)
+  const report = await bench.run()
+  if (bench.misuse !== undefined) throw bench.misuse
+  return report
+}
+
+/** Stands where a worker would: hands the run to the executor and catches the settlement. */
+class BareBench {
+  readonly #run: Run
+  readonly #implementation: Implementation
+  readonly #clock: Clock
+  readonly #logger = new LogCollector()
+  /** The handler wants what only a database can give: the test must fail, not the attempt. */
+  misuse: InvalidDefinition | undefined
+
+  constructor(run: Run, implementation: Implementation, clock: Clock) {
+    this.#run = run
+    this.#implementation = implementation
+    this.#clock = clock
+  }
+
+  run(): Promise<RunReport> {
+    let executor: Executor | undefined
+    const settled = new Promise<RunReport>((resolve) => {
+      executor = new Executor({
+        clock: this.#clock,
+        logger: this.#logger,
+        implementation: () => this.#implementation,
+        isolatedHandler: () => isolatedInline(this.#implementation),
+        mayStart: () => true,
+        settle: (run, settlement) => {
+          run.isSettling = true
+          resolve(reportOf(run, settlement, this.#logger.lines))
+        },
+        completeInOwnTransaction: () => this.#refuse(),
+        completeIn: () => this.#refuse(),
+        isCompleted: async () => false,
+        onStarted: () => {},
+        onReturned: () => {},
+        onCommitted: () => {},
+        onLeaked: () => {},
+      })
+    })
+    return keptAlive(settled, async () => executor?.execute(this.#run))
+  }
+
+  async #refuse(): Promise<never> {
+    this.misuse ??= new InvalidDefinition(
+      `The handler of job "${this.#run.job.type}" used ctx.transaction or ctx.complete, and this run has no database. Run it with runJob(…, { millrace }).`,
+    )
+    throw this.misuse
+  }
+}
+
+function claimed(job: NewJob, { attempt = 1, age = 0, clock = systemClock }: BareOptions): ClaimedJob {
+  if (!Number.isInteger(attempt) || attempt < 1 || attempt > job.maxAttempts) {
+    throw new InvalidDefinition(`attempt is ${attempt}: job "${job.type}" has attempts 1 to ${job.maxAttempts}.`)
+  }
+  const now = clock.databaseNow() ?? new Date()
+  return {
+    ...job,
+    id: '1',
+    payload: asStored(job.payload),
+    runAt: now.toISOString(),
+    attempt,
+    crashes: 0,
+    workflowId: null,
+    createdAt: new Date(now.getTime() - toMs(age, 'age')).toISOString(),
+    startedAt: now.toISOString(),
+    cancelRequestedAt: null,
+  }
+}

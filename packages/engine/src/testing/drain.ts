@@ -1,0 +1,139 @@
+// Runs what is due, and what that enqueues, until nothing is due.
+import { AssertionError } from 'node:assert'
+import { type Duration, toMs } from '../contract/duration.ts'
+import { InvalidDefinition } from '../errors.ts'
+import { type ClientServices, Millrace } from '../millrace.ts'
+import { ensurePartitions } from '../store/partitions.ts'
+import { jobDueNext } from '../store/testing.ts'
+import type { Implementation } from '../worker/context.ts'
+import { FakeClock } from './fake-clock.ts'
+import { InlineClaims } from './inline-claims.ts'
+import { InlineRunner } from './inline-runner.ts'
+import type { RunReport } from './report.ts'
+
+export interface DrainOptions {
+  /** Only these queues. Default: those of the handlers. */
+  queues?: readonly string[]
+  /** Stop after the first run for which this is true. */
+  until?: (run: RunReport) => boolean
+  /** Move the fake clock on by this much, and run what becomes due on the way at its time. */
+  advance?: Duration
+  /** Beyond so many runs it is taken for a loop. Default 1,000. */
+  maxRuns?: number
+}
+
+const MAX_RUNS = 1_000
+
+/**
+ * Runs one job after the other in this process: each queue in its order, the queues in turn. Returns the runs in the
+ * order in which they happened.
+ */
+export async function drain(
+  millrace: Millrace,
+  handlers: readonly Implementation[],
+  options: DrainOptions = {},
+): Promise<RunReport[]> {
+  const services = Millrace.servicesOf(millrace)
+  const claims = new InlineClaims(
+    services,
+    handlers.map(({ contract }) => contract),
+  )
+  const drainer = new Drainer(services, claims, { runner: new InlineRunner(services, handlers), options })
+  await claims.begin()
+  try {
+    await drainer.drain()
+    return drainer.runs
+  } finally {
+    await claims.end()
+  }
+}
+
+class Drainer {
+  readonly runs: RunReport[] = []
+  readonly #services: ClientServices
+  readonly #claims: InlineClaims
+  readonly #runner: InlineRunner
+  readonly #options: DrainOptions
+  readonly #queues: readonly string[]
+  #isStopped = false
+
+  constructor(
+    services: ClientServices,
+    claims: InlineClaims,
+    { runner, options }: { runner: InlineRunner; options: DrainOptions },
+  ) {
+    this.#services = services
+    this.#claims = claims
+    this.#runner = runner
+    this.#options = options
+    this.#queues = options.queues ?? claims.queues
+    const unknown = this.#queues.find((queue) => !claims.queues.includes(queue))
+    if (unknown !== undefined) {
+      throw new InvalidDefinition(`drain({ queues }) names queue "${unknown}", but no handler's job runs in it.`)
+    }
+  }
+
+  async drain(): Promise<void> {
+    const { advance } = this.#options
+    if (advance === undefined) return this.#runDue()
+    const clock = this.#fakeClock()
+    const end = new Date(clock.now().getTime() + toMs(advance, 'drain({ advance })'))
+    await this.#runDue()
+    for (let next = await this.#nextDue(); next !== null && next <= end; next = await this.#nextDue()) {
+      if (this.#isStopped) return
+      clock.moveTo(next)
+      await ensurePartitions(this.#services.db, next)
+      await this.#runDue()
+    }
+    // A handler may have moved it beyond.
+    if (!this.#isStopped && clock.now() < end) clock.moveTo(end)
+  }
+
+  /** Queue after queue, one job each, until a whole round finds nothing. */
+  async #runDue(): Promise<void> {
+    for (let hasRun = true; hasRun && !this.#isStopped; ) {
+      hasRun = false
+      for (const queue of this.#queues) if (await this.#runHead(queue)) hasRun = true
+    }
+  }
+
+  async #runHead(queue: string): Promise<boolean> {
+    if (this.#isStopped) return false
+    const claimed = await this.#claims.next(queue)
+    for (const [i, run] of claimed.entries()) {
+      if (this.runs.length >= (this.#options.maxRuns ?? MAX_RUNS)) {
+        await this.#claims.giveBack(claimed.slice(i))
+        throw this.#endless()
+      }
+      const report = await this.#runner.run(run)
+      this.runs.push(report)
+      if (this.#options.until?.(report) !== true) continue
+      this.#isStopped = true
+      await this.#claims.giveBack(claimed.slice(i + 1))
+      break
+    }
+    return claimed.length > 0
+  }
+
+  #nextDue(): Promise<Date | null> {
+    const { db, clock } = this.#services
+    return jobDueNext(db, clock.databaseNow(), { queues: this.#queues, types: this.#claims.types })
+  }
+
+  #endless(): AssertionError {
+    const counts = new Map<string, number>()
+    for (const { job } of this.runs) counts.set(job.type, (counts.get(job.type) ?? 0) + 1)
+    const types = [...counts].sort(([, a], [, b]) => b - a).map(([type, count]) => `${type} (${count} runs)`)
+    return new AssertionError({
+      message: `drain() ran ${this.runs.length} jobs and there is still work: ${types.join(', ')}. Jobs that enqueue each other, or are due again at once, never end; raise { maxRuns } if it is meant to be so much.`,
+    })
+  }
+
+  #fakeClock(): FakeClock {
+    const { clock } = this.#services
+    if (clock instanceof FakeClock) return clock
+    throw new InvalidDefinition(
+      'drain({ advance }) moves a fake clock, and this client has none: createMillrace({ clock: fakeClock(…) }).',
+    )
+  }
+}

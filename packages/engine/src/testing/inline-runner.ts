@@ -1,0 +1,93 @@
+// Runs claimed jobs one at a time in the caller's process: what a worker does between claim and settlement, by the same
+// parts (executor, verdict, completion, acker), without its loops, its lease thread and its slots.
+
+import type { ClientServices } from '../millrace.ts'
+import { ensurePartitions } from '../store/partitions.ts'
+import { Acker, type Entry, type SettleResult } from '../worker/acker.ts'
+import { Completion } from '../worker/completion.ts'
+import type { Implementation } from '../worker/context.ts'
+import { Executor, type ExecutorServices } from '../worker/executor.ts'
+import type { Run } from '../worker/run.ts'
+import { reportSettled } from '../worker/settled-events.ts'
+import { settlementOfValue } from '../worker/verdict.ts'
+import { isolatedInline } from './isolated-inline.ts'
+import { LogCollector, type RunReport, reportOf } from './report.ts'
+
+export class InlineRunner {
+  readonly #services: ClientServices
+  readonly #handlers: Map<string, Implementation>
+  readonly #logger: LogCollector
+  readonly #acker: Acker
+  readonly #executor: Executor
+  readonly #unsettled = new Map<Run, (report: RunReport) => void>()
+
+  constructor(services: ClientServices, handlers: readonly Implementation[]) {
+    this.#services = services
+    this.#handlers = new Map(handlers.map((each) => [each.contract.type, each]))
+    this.#logger = new LogCollector(services.logger)
+    this.#acker = this.#makeAcker()
+    this.#executor = new Executor(this.#executorServices())
+  }
+
+  /** Calls the handler and resolves when the outcome is written; a handler that ignores its abort is left behind. */
+  async run(run: Run): Promise<RunReport> {
+    this.#logger.lines = []
+    const settled = new Promise<RunReport>((resolve) => this.#unsettled.set(run, resolve))
+    return keptAlive(settled, () => this.#executor.execute(run))
+  }
+
+  #makeAcker(): Acker {
+    const { db, clock, events } = this.#services
+    return new Acker({
+      db,
+      clock,
+      isTrusted: () => true,
+      ensurePartitions: async () => void (await ensurePartitions(db, clock.databaseNow())),
+      onSettled: (entry, result) => this.#settled(entry, result),
+      onFlushed: () => {},
+      onError: (during, error) => events.emit('database_error', { during, error }),
+    })
+  }
+
+  #executorServices(): ExecutorServices {
+    const { db, clock, events } = this.#services
+    const completion = new Completion<Run>({
+      db,
+      clock,
+      settlementOf: (run, value) => settlementOfValue(run, value, null),
+    })
+    return {
+      clock,
+      logger: this.#logger,
+      implementation: (type) => this.#handlers.get(type) as Implementation,
+      isolatedHandler: (run) => isolatedInline(this.#handlers.get(run.job.type) as Implementation),
+      mayStart: () => true,
+      settle: (run, settlement) => this.#acker.add({ run, settlement }),
+      completeInOwnTransaction: (run, work) => completion.inOwnTransaction(run, work),
+      completeIn: (run, tx, result) => completion.in(run, tx, result),
+      isCompleted: (run) => completion.wasSettled(run),
+      onStarted: (run) => events.emit('job_started', { job: run.ref() }),
+      onReturned: () => {},
+      onCommitted: (run) => run.inTransaction && this.#settled({ run, settlement: run.inTransaction }, 'won'),
+      onLeaked: (run) => events.emit('slot_leaked', { job: run.ref() }),
+    }
+  }
+
+  #settled(entry: Entry, result: SettleResult): void {
+    const { run, settlement } = entry
+    reportSettled(this.#services.events, entry, result)
+    this.#unsettled.get(run)?.(reportOf(run, result === 'won' ? settlement : undefined, this.#logger.lines))
+    this.#unsettled.delete(run)
+  }
+}
+
+/** The engine's timers let a process end; a test that only waits for one of them must not. */
+export async function keptAlive<Value>(awaited: Promise<Value>, start: () => Promise<void>): Promise<Value> {
+  const alive = setInterval(() => {}, 1_000_000)
+  try {
+    void start()
+    return await awaited
+  } finally {
+    clearInterval(alive)
+  }
+}
