@@ -73,6 +73,7 @@ export class Lease {
 
   /** Takes out the lease. Rejects if the database refuses, the thread dies, or it is ended meanwhile. */
   async take(): Promise<void> {
+    if (this.#isEnding) throw new WorkerStopping()
     const registered = new Promise<void>((resolve, reject) => {
       this.#waiting = { resolve, reject }
     })

@@ -83,6 +83,7 @@ export class Worker {
   #isListenTrusted = false
   #offLocal: (() => void) | undefined
   #offClock: (() => void) | undefined
+  #started: Promise<void> | undefined
   #stopped: Promise<void> | undefined
 
   constructor(settings: WorkerSettings, services: WorkerServices) {
@@ -126,7 +127,12 @@ export class Worker {
     }))
   }
 
-  async start(): Promise<void> {
+  start(): Promise<void> {
+    this.#started ??= this.#startUp()
+    return this.#started
+  }
+
+  async #startUp(): Promise<void> {
     const { clock, db, events, waker } = this.#services
     await ensurePartitions(db, clock.databaseNow())
     await this.#isolated.start()

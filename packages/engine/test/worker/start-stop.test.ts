@@ -1,9 +1,22 @@
 import { readFileSync } from 'node:fs'
 import { defineJob, defineQueues, implement } from 'millrace'
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
+import type { Clock } from '#src/clock'
+import { Housekeeper } from '#src/maintenance/housekeeper'
+import { Loop, type Ticker } from '#src/maintenance/loop'
+import { Rescuer } from '#src/maintenance/rescuer'
+import { type ClientServices, Millrace } from '#src/millrace'
+import { giveBack } from '#src/store/settlements'
+import { InlineClaims } from '#src/testing/inline-claims'
 import { VERSION } from '#src/version'
-import { eventually, setup, shortLease } from '../support/setup.ts'
+import { Acker } from '#src/worker/acker'
+import { Fetcher } from '#src/worker/fetcher'
+import { planLanes } from '#src/worker/lane-plan'
+import { Lease } from '#src/worker/lease'
+import { MemoryGuard } from '#src/worker/memory-guard'
+import { watchLeftovers } from '../support/leftovers.ts'
+import { eventually, type Setup, setup, shortLease } from '../support/setup.ts'
 
 const task = defineJob({
   type: 'task',
@@ -48,4 +61,160 @@ test('an isolation level on which the guarantees do not hold is refused', async 
   await t.sql(`alter database ${row?.name} set default_transaction_isolation = 'repeatable read'`)
   const starting = t.client([task]).work({ handlers: [implement(task, () => {})] })
   await expect(starting).rejects.toThrow(/"repeatable read".*needs "read committed"/)
+})
+
+/** A background service as this suite sees it. Both may be called at any time, any number of times. */
+interface Service {
+  start(): Promise<void>
+  stop(): Promise<void>
+}
+
+const onError = () => {}
+const looping = (ticker: Ticker<unknown>): Service => {
+  const loop = new Loop(ticker, { onError })
+  return { start: async () => loop.start(), stop: () => loop.stop() }
+}
+
+const makers: Record<string, (services: ClientServices, t: Setup) => Service | Promise<Service>> = {
+  'the rescuer': ({ db, clock, registry, events }) =>
+    looping(new Rescuer({ db, clock, registry, events, intervalMs: 5, mayRescue: () => true, wake: () => {} })),
+
+  'the housekeeper': (services) => looping(new Housekeeper(services)),
+
+  'the memory guard': () =>
+    looping(new MemoryGuard({ thresholdPercent: 85, checkIntervalMs: 10 }, { onChange: () => {} })),
+
+  'the fetcher': ({ db, clock }) => {
+    const fetcher = new Fetcher({
+      db,
+      clock,
+      lanes: planLanes({}, [task]),
+      workerId: () => '00000000-0000-4000-8000-000000000000',
+      mayClaim: () => true,
+      isListenTrusted: () => true,
+      prefetchFor: () => 0,
+      mayTakeSuspect: () => true,
+      onClaimed: () => {},
+      onIdle: () => {},
+      onError,
+    })
+    return { start: async () => fetcher.start(), stop: () => fetcher.stop() }
+  },
+
+  async 'the acker'(services) {
+    const { db, clock } = services
+    const claims = new InlineClaims(services, [task])
+    await claims.begin()
+    const settled = { onSettled: () => {}, onFlushed: () => {}, onError }
+    const acker = new Acker({ db, clock, isTrusted: () => true, ensurePartitions: async () => {}, ...settled })
+    return {
+      async start() {
+        for (const run of await claims.next('default')) acker.add({ run, settlement: giveBack(run.fence) })
+      },
+      async stop() {
+        await acker.drain()
+        await claims.end()
+      },
+    }
+  },
+
+  'the lease and its pulse': (_, t) => {
+    const worker = { host: 'h', pid: 1, version: VERSION, lanes: {}, ttlMs: 1_500 }
+    const times = { heartbeatMs: 150, ttlMs: 1_500 }
+    const nothing = () => {}
+    const lease = new Lease({ connection: { connectionString: t.url }, schema: 'millrace', times }, worker, 10, {
+      onLost: nothing,
+      onDoubt: nothing,
+      onTrusted: nothing,
+      onRunning: nothing,
+      onWork: nothing,
+      onListening: nothing,
+      onBlocked: nothing,
+      onError: nothing,
+      onWatch: nothing,
+    })
+    let taken: Promise<void> | undefined
+    return {
+      start: () => {
+        taken ??= lease.take()
+        return taken
+      },
+      stop: () => lease.end('a test'),
+    }
+  },
+
+  async 'the worker'({ clock }, t) {
+    const millrace = t.client([task], { clock })
+    const worker = await millrace.work({ handlers: [implement(task, () => {})], lease: shortLease, gracePeriod: 0 })
+    return {
+      start: () => worker.start(),
+      async stop() {
+        await worker.stop()
+        await millrace.close()
+      },
+    }
+  },
+
+  'a client whose worker is stopped while it starts': (_, t) => {
+    const millrace = t.client([task])
+    return {
+      start: async () => void (await millrace.work({ handlers: [implement(task, () => {})], lease: shortLease })),
+      stop: () => millrace.close(),
+    }
+  },
+}
+
+/** Each round ends stopped, whatever came before. */
+const rounds: Record<string, (service: Service) => Promise<unknown>> = {
+  'started and stopped': (service) => service.start().then(() => service.stop()),
+  'stopped while it starts': (service) => settledAll([service.start(), service.stop()]),
+  'stopped before it starts': (service) => settledAll([service.stop(), service.start(), service.stop()]),
+  'started twice and stopped twice': async (service) => {
+    await settledAll([service.start(), service.start()])
+    await settledAll([service.stop(), service.stop()])
+  },
+  'started and stopped all at once': (service) =>
+    settledAll(Array.from({ length: 10 }, (_, i) => (i % 3 === 0 ? service.stop() : service.start()))),
+}
+
+const settledAll = (work: Promise<unknown>[]) => Promise.allSettled(work)
+
+const connections = async (t: Setup) => {
+  const sql =
+    'select count(*)::int from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()'
+  return (await t.sql<{ count: number }>(sql))[0]?.count
+}
+
+describe.each(Object.entries(makers))('%s', (_, make) => {
+  test('leaves no timer, thread, connection or listener behind, however it is started and stopped', async () => {
+    await using t = await setup()
+    const millrace = t.client([task])
+    await millrace.enqueueMany(task, [{ n: 1 }, { n: 2 }, { n: 3 }])
+    const services = Millrace.servicesOf(millrace)
+    const listeners = new Set<() => void>()
+    const clock: Clock = {
+      databaseNow: () => null,
+      onMoved(listener) {
+        listeners.add(listener)
+        return () => listeners.delete(listener)
+      },
+    }
+    using leftovers = watchLeftovers()
+    for (const round of Object.values(rounds)) {
+      for (let i = 0; i < 4; i++) {
+        const db = services.open(3)
+        const service = await make({ ...services, db, clock }, t)
+        await round(service)
+        await service.stop()
+        await db.close()
+      }
+    }
+    await millrace.close()
+    // Or the watch would find nothing at the end, whatever happened.
+    expect(leftovers.seen()).toBeGreaterThan(0)
+    await eventually(async () => leftovers.open().length === 0, 5_000).catch(() => {})
+    expect(leftovers.open()).toEqual([])
+    expect(listeners.size).toBe(0)
+    await eventually(async () => (await connections(t)) === t.pool.totalCount - 1)
+  })
 })
