@@ -16,7 +16,7 @@ import { planLanes } from '#src/worker/lane-plan'
 import { Lease } from '#src/worker/lease'
 import { MemoryGuard } from '#src/worker/memory-guard'
 import { watchLeftovers } from '../support/leftovers.ts'
-import { eventually, type Setup, setup, shortLease } from '../support/setup.ts'
+import { eventually, type Setup, setup, shortLease, signal } from '../support/setup.ts'
 
 const task = defineJob({
   type: 'task',
@@ -85,6 +85,7 @@ const makers: Record<string, (services: ClientServices, t: Setup) => Service | P
     looping(new MemoryGuard({ thresholdPercent: 85, checkIntervalMs: 10 }, { onChange: () => {} })),
 
   'the fetcher': ({ db, clock }) => {
+    const idleOrStopped = signal()
     const fetcher = new Fetcher({
       db,
       clock,
@@ -95,10 +96,19 @@ const makers: Record<string, (services: ClientServices, t: Setup) => Service | P
       prefetchFor: () => 0,
       mayTakeSuspect: () => true,
       onClaimed: () => {},
-      onIdle: () => {},
+      onIdle: () => idleOrStopped.resolve(),
       onError,
     })
-    return { start: async () => fetcher.start(), stop: () => fetcher.stop() }
+    return {
+      start: () => {
+        fetcher.start()
+        return idleOrStopped.promise
+      },
+      stop: () => {
+        idleOrStopped.resolve()
+        return fetcher.stop()
+      },
+    }
   },
 
   async 'the acker'(services) {
@@ -169,6 +179,7 @@ const rounds: Record<string, (service: Service) => Promise<unknown>> = {
   'started and stopped': (service) => service.start().then(() => service.stop()),
   'stopped while it starts': (service) => settledAll([service.start(), service.stop()]),
   'stopped before it starts': (service) => settledAll([service.stop(), service.start(), service.stop()]),
+  'started after it was stopped': (service) => service.stop().then(() => settledAll([service.start()])),
   'started twice and stopped twice': async (service) => {
     await settledAll([service.start(), service.start()])
     await settledAll([service.stop(), service.stop()])
