@@ -54,7 +54,7 @@ let db: Database
 let pool: pg.Pool
 let millrace: Millrace
 
-const failure = { class: 'E', message: 'settled', stack: null, fingerprint: null, logs: null }
+const failure = { class: 'E', message: 'settled', stack: null, fingerprint: 'f', logs: null }
 const strangers = { runId: randomUUID(), workerId: randomUUID() }
 const settling = (settlement: (run: { id: string; runId: string }) => Settlement, isOwn: boolean) => (job: Job) =>
   settle(db, clock.now(), [settlement({ id: job.id, runId: (isOwn && job.runId) || strangers.runId })])
@@ -101,7 +101,7 @@ function rescue(): Promise<unknown> {
     registry: new Registry([task, bystander]),
     events: new Events(),
     intervalMs: 1_000,
-    mayRescue: () => true,
+    mayJudge: () => true,
     wake: () => {},
   }).tick()
 }

@@ -3,8 +3,10 @@ import { defineJob, defineQueues, implement } from 'millrace'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import type { Clock } from '#src/clock'
+import { DeadLetterAlert } from '#src/maintenance/dead-letter-alert'
 import { Housekeeper } from '#src/maintenance/housekeeper'
 import { Loop, type Ticker } from '#src/maintenance/loop'
+import { Redriver } from '#src/maintenance/redriver'
 import { Rescuer } from '#src/maintenance/rescuer'
 import { type ClientServices, Millrace } from '#src/millrace'
 import { giveBack } from '#src/store/settlements'
@@ -77,9 +79,13 @@ const looping = (ticker: Ticker<unknown>): Service => {
 
 const makers: Record<string, (services: ClientServices, t: Setup) => Service | Promise<Service>> = {
   'the rescuer': ({ db, clock, registry, events }) =>
-    looping(new Rescuer({ db, clock, registry, events, intervalMs: 5, mayRescue: () => true, wake: () => {} })),
+    looping(new Rescuer({ db, clock, registry, events, intervalMs: 5, mayJudge: () => true, wake: () => {} })),
 
   'the housekeeper': (services) => looping(new Housekeeper(services)),
+
+  'the redriver': ({ db, clock, registry }) => looping(new Redriver({ db, clock, registry, wake: () => {} })),
+
+  'the dead letter alert': ({ db }) => looping(new DeadLetterAlert({ db, threshold: 1, onAlert: () => {} })),
 
   'the memory guard': () =>
     looping(new MemoryGuard({ thresholdPercent: 85, checkIntervalMs: 10 }, { onChange: () => {} })),
@@ -138,6 +144,7 @@ const makers: Record<string, (services: ClientServices, t: Setup) => Service | P
       onTrusted: nothing,
       onRunning: nothing,
       onWork: nothing,
+      onAwaited: nothing,
       onListening: nothing,
       onBlocked: nothing,
       onError: nothing,
