@@ -10,7 +10,10 @@ const guides = readdirSync(join(root, 'docs/guides'))
   .filter((name) => name.endsWith('.md'))
   .map((name) => `docs/guides/${name}`)
 
-test.each(['README.md', ...guides])('the code of %s passes the type checker', async (path) => {
+/** The transactions guide needs a generated Prisma client: its own test makes one, and checks the types. */
+const checked = ['README.md', ...guides].filter((path) => path !== 'docs/guides/transactions.md')
+
+test.each(checked)('the code of %s passes the type checker', async (path) => {
   await using document = await openDocument(path)
   const config = {
     extends: join(root, 'tsconfig.base.json'),

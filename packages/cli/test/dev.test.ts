@@ -27,7 +27,10 @@ describe('dev with an embedded database', () => {
     expect(block[0]).toMatch(/Schema {4}\d{4}_\w+\n {2}Worker {4}[0-9a-f-]{36}\n {2}Lanes {5}beds \(3 slots\)\n/)
     expect(await get(`${url}/readyz`)).toEqual({ status: 200, body: { status: 'ready' } })
     expect(await get(`${url}/healthz`)).toMatchObject({ status: 200, body: { status: 'alive' } })
-    expect(await get(`${url}/`)).toMatchObject({ status: 200, body: { workload: 'naps', queues: { beds: 3 } } })
+    expect(await get(`${url}/`)).toMatchObject({
+      status: 200,
+      body: { workload: 'naps', lanes: [{ name: 'beds', slots: 3, queues: ['beds'] }] },
+    })
     expect(await get(`${url}/elsewhere`)).toMatchObject({ status: 404 })
     const [server] = await home.servers()
     expect(server).toBeGreaterThan(0)

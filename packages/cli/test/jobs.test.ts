@@ -1,4 +1,4 @@
-import { createMillrace, defineJob, defineQueues } from 'millrace'
+import { createMillrace, defineJob, defineQueues, discard, implement } from 'millrace'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { freshDatabase } from './support/database.ts'
@@ -33,6 +33,23 @@ test('enqueue checks the payload by the workload, and says the id', async () => 
   const again = await t.run('enqueue', 'nap', '{}', ...module, '--dedup-key', 'k', '--json')
   expect(JSON.parse(again.out)).toMatchObject({ status: 'queued', warnings: [] })
   expect((await t.run('enqueue', 'nap', '{}', ...module, '--dedup-key', 'k')).out).toMatch(/holds the dedup key/)
+})
+
+test('enqueue --wait prints the result, and tells by its exit code how the job ended', async () => {
+  await using t = await setup()
+  const wait = (...more: string[]) => t.run('enqueue', 'nap', '{}', '--module', fixture('nap.js'), '--wait', ...more)
+  expect(await wait('--timeout', '10ms')).toMatchObject({
+    code: 3,
+    out: expect.stringMatching(/goes on: millrace job/),
+  })
+  let result: unknown = { hours: 8 }
+  await t.millrace.work({ handlers: [implement(nap, () => result)] })
+  const done = await wait()
+  expect(done).toMatchObject({ code: 0, err: expect.stringMatching(/^Job \d+ is enqueued\.\n$/) })
+  expect(JSON.parse(done.out)).toEqual({ hours: 8 })
+  expect(JSON.parse((await wait('--json')).out)).toMatchObject({ status: 'completed', result: { hours: 8 } })
+  result = discard('insomnia')
+  expect(await wait()).toMatchObject({ code: 2, out: expect.stringMatching(/is dead \(discarded\): insomnia/) })
 })
 
 test.each([

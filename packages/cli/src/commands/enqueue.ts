@@ -1,18 +1,32 @@
 import { text } from 'node:stream/consumers'
 import { Command, InvalidArgumentError, Option } from 'commander'
-import type { Duration, EnqueueOptions, EnqueueResult } from 'millrace'
+import {
+  type Duration,
+  type EnqueueOptions,
+  type EnqueueResult,
+  type JobResult,
+  type Millrace,
+  ResultTimeout,
+} from 'millrace'
 import { addClientOptions, addModuleOption, type ClientOptions, withClient } from '../client.ts'
-import { print, printJson } from '../print.ts'
+import { oneLine, print, printJson } from '../print.ts'
 import { parseCount, parseDuration } from './worker-options.ts'
 
 const help = `
 The payload is checked as in a program, so the workload must be known: name it with --module or MILLRACE_MODULE, or once
 and for all in package.json as "millrace": { "module": "dist/workload.js" }.
 
+Exit codes:
+  0  enqueued; with --wait: completed
+  1  refused
+  2  with --wait: it ended otherwise
+  3  with --wait: it had not ended in time, and goes on
+
 Examples:
   millrace enqueue send-mail '{"to":"ada@example.com"}' --module dist/workload.js
   millrace enqueue report '{"month":"2026-01"}' --tenant acme --delay 10m
   millrace enqueue import - < payload.json
+  millrace enqueue report '{"month":"2026-01"}' --wait --timeout 5m
 `
 
 interface Options extends ClientOptions {
@@ -24,6 +38,8 @@ interface Options extends ClientOptions {
   readonly dedupKey?: string
   readonly maxAttempts?: number
   readonly createdBy?: string
+  readonly wait?: true
+  readonly timeout: Duration
 }
 
 export function enqueueCommand(): Command {
@@ -40,6 +56,8 @@ export function enqueueCommand(): Command {
     .option('--dedup-key <key>', 'at most one live job of this type and tenant has it')
     .addOption(new Option('--max-attempts <number>', "default: the job type's").argParser(parseCount(1)))
     .option('--created-by <name>', 'who asked for it')
+    .option('--wait', 'wait until it has ended, and print its result')
+    .addOption(new Option('--timeout <duration>', 'how long to wait').argParser(parseDuration).default('30s'))
   return addModuleOption(addClientOptions(command)).addHelpText('after', help).action(act)
 }
 
@@ -52,13 +70,44 @@ async function act(type: string, json: string, options: Options, command: Comman
       )
     }
     const result = await millrace.enqueueByType(type, payload, enqueueOptions(options))
+    if (options.wait) return await end(millrace, result, options)
     if (options.json) printJson(result)
     else print(sentence(result))
   })
 }
 
-function enqueueOptions({ correlation, databaseUrl: _, module: __, json: ___, ...rest }: Options): EnqueueOptions {
+function enqueueOptions(options: Options): EnqueueOptions {
+  const { correlation, databaseUrl: _, module: __, json: ___, wait: ____, timeout: _____, ...rest } = options
   return { ...rest, ...(correlation === undefined ? {} : { correlationId: correlation }) }
+}
+
+/** Waits for the job, also for the one that holds the dedup key. */
+async function end(millrace: Millrace, enqueued: EnqueueResult, { json, timeout }: Options): Promise<void> {
+  if (!json) process.stderr.write(sentence(enqueued))
+  try {
+    const ended = await millrace.result(enqueued.id, { timeout })
+    process.exitCode = ended.status === 'completed' ? 0 : 2
+    if (json) printJson({ id: enqueued.id, ...ended })
+    else print(endOf(enqueued.id, ended))
+  } catch (error) {
+    if (!(error instanceof ResultTimeout)) throw error
+    process.exitCode = 3
+    if (json) printJson({ id: enqueued.id, status: 'unfinished' })
+    else print(`Job ${enqueued.id} has not ended within ${timeout}. It goes on: millrace job ${enqueued.id}\n`)
+  }
+}
+
+function endOf(id: string, ended: JobResult<unknown>): string {
+  switch (ended.status) {
+    case 'completed':
+      return `${JSON.stringify(ended.result ?? null, null, 2)}\n`
+    case 'cancelled':
+      return `Job ${id} was cancelled: ${oneLine(ended.reason, 500)}\n`
+    case 'dead':
+      return `Job ${id} is dead (${ended.reason}): ${oneLine(ended.error, 500)}\n`
+    case 'gone':
+      return `Job ${id} has ended; its type keeps no history.\n`
+  }
 }
 
 function sentence(result: EnqueueResult): string {

@@ -30,7 +30,7 @@ async function act(id: string, options: ClientOptions, command: Command): Promis
   })
 }
 
-export function notFound(command: Command, id: string): never {
+function notFound(command: Command, id: string): never {
   command.error(`error: There is no job ${oneLine(id, 40)}. It never existed, or its time in the archive is over.`)
 }
 

@@ -129,7 +129,7 @@ test.each(['pending', 'failed', 'blocked'])('the archive is not asked for %s job
 test('the health of the queues does not depend on the history', async () => {
   const plan = await readBy('select * from job_queue_health order by type, status')
   expect(plan.sequentially.filter((relation) => relation.startsWith('job_archive'))).toEqual([])
-  expect(plan.indexes).toContain('dead_letter_by_status_idx')
+  expect(plan.indexes.filter((index) => index.startsWith('dead_letter_'))).toHaveLength(1)
 })
 
 test('dead letters are looked up by capitalised status and by job', async () => {

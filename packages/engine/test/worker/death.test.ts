@@ -63,7 +63,10 @@ const cases: Case[] = [
     reason: 'invalid_payload',
     contract: stricter as never,
     handler: () => {},
-    error: { errorClass: 'InvalidPayload', errorMessage: expect.stringContaining('is not valid: n') },
+    error: {
+      errorClass: 'InvalidPayload',
+      errorMessage: expect.stringContaining('does not fit the schema of this worker: n'),
+    },
     attempts: 1,
   },
 ]

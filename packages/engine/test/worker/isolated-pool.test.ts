@@ -9,6 +9,7 @@ import { IsolatedCrash, LeaseLost, MillraceError, TimedOut, Unrecoverable, Worke
 import { RunningContext } from '#src/worker/context'
 import { decodeThrown, encodeThrown } from '#src/worker/isolation/encoding'
 import { IsolatedPool, type PoolSettings } from '#src/worker/isolation/pool'
+import { planLanes } from '#src/worker/lane-plan'
 import { Run } from '#src/worker/run'
 import { CancelRequested } from '#src/worker/verdict'
 import { eventually, silent } from '../support/setup.ts'
@@ -38,7 +39,7 @@ function poolOf(type: string, settings: Partial<PoolSettings> = {}) {
 
 function workFor(contract: JobContract, does: string) {
   const job = { id: '1', type: contract.type, queue: 'default', attempt: 1, correlationId: 'c' }
-  const fields = { job, runId: randomUUID(), contract, place: 0, claimedAtMs: 0 }
+  const fields = { job, runId: randomUUID(), contract, lane: planLanes({}, [contract])[0], place: 0, claimedAtMs: 0 }
   const run = new Run(fields as unknown as ConstructorParameters<typeof Run>[0])
   return { run, payload: { does }, context: new RunningContext(run, { logger: silent } as never) }
 }

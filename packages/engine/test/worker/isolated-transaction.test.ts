@@ -4,6 +4,8 @@ import { z } from 'zod'
 import { eventually, jobEvent, setup } from '../support/setup.ts'
 
 const booking = defineJob({
+  // The database's address, which the module has no other way to know.
+  allowSecrets: ['url'],
   type: 'booking',
   queue: defineQueues({ default: {} }).default,
   payload: z.looseObject({ does: z.string() }),

@@ -21,8 +21,10 @@ import { eventually, jobEvent, type Setup, setup, silent } from '../support/setu
 const queues = defineQueues({ default: { concurrency: 2 } })
 const payload = z.looseObject({ does: z.string() })
 const retry = { attempts: 2, backoff: () => 3_600_000 }
-const isolated = defineJob({ type: 'isolated', queue: queues.default, payload, retry })
-const hasty = defineJob({ type: 'hasty', queue: queues.default, payload, retry, timeout: '1500ms' })
+// The database's address, which the module has no other way to know.
+const allowSecrets = ['url']
+const isolated = defineJob({ type: 'isolated', queue: queues.default, payload, allowSecrets, retry })
+const hasty = defineJob({ type: 'hasty', queue: queues.default, payload, allowSecrets, retry, timeout: '1500ms' })
 const booking = defineJob({
   type: 'booking',
   queue: queues.default,
@@ -102,7 +104,7 @@ describe('an isolated handler', () => {
     payload: payload.transform((value) => ({ ...value, act: () => {} })),
   })
   const backoff = ({ error }: { error: unknown }) => (error as { tray: number }).tray * 3_600_000
-  const printing = defineJob({ type: 'printing', queue: queues.default, payload, retry: { backoff } })
+  const printing = defineJob({ type: 'printing', queue: queues.default, payload, allowSecrets, retry: { backoff } })
   const everyType = [isolated, booking, dated, odd, printing] as const
   let t: Setup
   let millrace: Millrace
@@ -287,7 +289,7 @@ describe('a crash fails the attempt, and only that', () => {
 
   test('and the job is a dead letter when its attempts are used up', async () => {
     await using t = await setup()
-    const once = defineJob({ type: 'once', queue: queues.default, payload, retry: { attempts: 1 } })
+    const once = defineJob({ type: 'once', queue: queues.default, payload, allowSecrets, retry: { attempts: 1 } })
     const { millrace } = await t.working([implement(once, inProcess())])
     const { id } = await millrace.enqueue(once, { does: 'segfault' })
     expect(await jobEvent(millrace, 'job_died', id)).toMatchObject({
@@ -366,7 +368,7 @@ describe('shutdown', () => {
 
   test('leaves no process behind', async () => {
     await using t = await setup()
-    const quiet = defineJob({ type: 'quiet-shutdown', queue: queues.default, payload })
+    const quiet = defineJob({ type: 'quiet-shutdown', queue: queues.default, payload, allowSecrets })
     const { millrace } = await t.working([implement(quiet, inProcess({ warm: 2 }))])
     expect(processesOf(quiet.type)).toHaveLength(2)
     await millrace.close()
@@ -405,7 +407,7 @@ describe('a module that cannot be used is refused when the worker starts', () =>
     ['no-handler.js', /no function as default export/],
   ])('%s', async (name, message) => {
     await using t = await setup()
-    const refused = defineJob({ type: 'refused', queue: queues.default, payload })
+    const refused = defineJob({ type: 'refused', queue: queues.default, payload, allowSecrets })
     const millrace = t.client([refused])
     const starting = millrace.work({ handlers: [implement(refused, inProcess({ module: fixture(name) }))] })
     await expect(starting).rejects.toThrow(message)

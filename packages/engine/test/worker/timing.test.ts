@@ -233,7 +233,10 @@ describe('the lease', () => {
     expect(reason).toBeInstanceOf(LeaseLost)
     expect(worker.id).not.toBe(before)
     await eventually(async () => (await millrace.job(id))?.status === 'completed')
-    expect(await millrace.job(id)).toMatchObject({ attempt: 1, workerId: worker.id })
+    expect(await millrace.job(id)).toMatchObject({ attempt: 1 })
+    const { id: next } = await millrace.enqueue(patient, {})
+    await jobEvent(millrace, 'job_completed', next)
+    expect(await millrace.job(next)).toMatchObject({ workerId: worker.id })
   })
 
   test('a run the database no longer lists is aborted at the next heartbeat', async () => {
