@@ -1,8 +1,7 @@
 // Every error Millrace throws. Each carries its facts as fields and builds its own sentence:
 // what happened, what was expected, what to do.
-import pg from 'pg'
 import { suggestion } from './did-you-mean.ts'
-import { type Described, fingerprintOf } from './fingerprint.ts'
+import { failureFrom } from './failure.ts'
 
 export type MillraceErrorCode =
   | 'invalid_definition'
@@ -356,68 +355,3 @@ export class Unrecoverable extends Error {
 export const MAX_RETRY_AFTER_MS = 24 * 60 * 60 * 1000
 /** The shortest: an answer of "in 0 seconds" must not become a loop. */
 export const MIN_RETRY_AFTER_MS = 500
-
-/** SQLSTATEs that decide what we do, named once. */
-const sqlState = {
-  lockNotAvailable: '55P03',
-  noPartition: '23514',
-  duplicates: new Set(['23505', '42P06', '42P07', '42710']),
-  missing: new Set(['42P01', '3F000', '42703']),
-  refused: /^(22|23|54)/,
-  transient: /^(08|40|53|55|57|58)|^25006$/,
-}
-
-const stateOf = (error: unknown): string => (error instanceof pg.DatabaseError ? (error.code ?? '') : '')
-
-export const isLockTimeout = (error: unknown): boolean => stateOf(error) === sqlState.lockNotAvailable
-export const isConflict = (error: unknown): boolean => sqlState.duplicates.has(stateOf(error))
-export const isMissing = (error: unknown): boolean => sqlState.missing.has(stateOf(error))
-export const isNoPartition = (error: unknown): boolean =>
-  stateOf(error) === sqlState.noPartition && /no partition of relation/.test((error as Error).message)
-/** Postgres will never store this value: trying again does not help, trying without it may. */
-export const isRefused = (error: unknown): boolean => sqlState.refused.test(stateOf(error)) && !isNoPartition(error)
-/** The server refused for a reason that passes: overload, fail-over, shutdown, deadlock, a timeout. */
-export const isTransient = (error: unknown): boolean => sqlState.transient.test(stateOf(error))
-
-/** What is kept of a failure, whatever was thrown. */
-export interface Failure extends Described {
-  /** The same for failures that have the same cause, as far as text can tell. */
-  fingerprint: string
-}
-
-const MAX_MESSAGE = 4_000
-const MAX_STACK = 8_000
-
-/** Turns anything thrown into text that Postgres will store: recording a failure must never fail. */
-export function failureFrom(thrown: unknown): Failure {
-  const described = describe(thrown)
-  return { ...described, fingerprint: fingerprintOf(described) }
-}
-
-/** A failure that nobody threw: we found it out ourselves. */
-export function failureOf(name: string, message: string): Failure {
-  const described = { class: name, message, stack: null }
-  return { ...described, fingerprint: fingerprintOf(described) }
-}
-
-function describe(thrown: unknown): Described {
-  try {
-    if (thrown instanceof Error) {
-      return {
-        class: storable(thrown.name || 'Error', 200),
-        message: storable(thrown.message || thrown.name || 'Error', MAX_MESSAGE),
-        stack: thrown.stack ? storable(thrown.stack, MAX_STACK) : null,
-      }
-    }
-    const text = typeof thrown === 'string' ? thrown : (JSON.stringify(thrown) ?? String(thrown))
-    return { class: 'NonError', message: storable(text, MAX_MESSAGE), stack: null }
-  } catch {
-    return { class: 'Unprintable', message: 'Something was thrown that cannot be turned into text.', stack: null }
-  }
-}
-
-/** Text that a Postgres `text` or `jsonb` value accepts: no NUL, no lone surrogates, not too long. */
-export function storable(text: string, maxLength: number): string {
-  const cut = text.length > maxLength ? `${text.slice(0, maxLength)}…` : text
-  return cut.replaceAll('\u0000', '\uFFFD').toWellFormed()
-}

@@ -1,6 +1,6 @@
 // What happens inside a process, for logs, metrics and tests. Listeners run synchronously and cannot break the engine.
 import type { DeadReason } from './contract/redrive.ts'
-import type { Failure } from './errors.ts'
+import type { Failure } from './failure.ts'
 
 export interface JobRef {
   id: string

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { failureFrom, storable } from '#src/errors'
+import { failureFrom, storable } from '#src/failure'
 
 describe('recording a failure cannot fail', () => {
   test.each([

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { failureFrom, failureOf } from '#src/errors'
+import { failureFrom, failureOf } from '#src/failure'
 import { fingerprintOf } from '#src/fingerprint'
 
 const sentence = (value: unknown) => `Could not charge ${value} for the customer, the bank said no`

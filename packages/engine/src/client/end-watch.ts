@@ -3,8 +3,9 @@
 // Three things make it look: an event of this process, a message from another one, and polling behind them at growing
 // intervals, which alone would do. One look, in one statement, serves everybody who is due; at most one is under way.
 import { after, monotonicMs } from '../clock.ts'
-import { ClientClosed, isTransient, JobNotFound, ResultTimeout } from '../errors.ts'
+import { ClientClosed, JobNotFound, ResultTimeout } from '../errors.ts'
 import type { Events } from '../events.ts'
+import { isTransient } from '../sql-state.ts'
 import { isConnectionFailure, type Session } from '../store/db.ts'
 import { type EndedJob, lookAt, type Seen } from '../store/ended-jobs.ts'
 import { notifyAwaited } from '../store/notifications.ts'

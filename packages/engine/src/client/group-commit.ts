@@ -2,7 +2,8 @@
 //
 // A batch goes out as soon as fewer than two are in flight, so a lone enqueue waits for nothing and a busy process
 // batches by itself. A row that Postgres refuses is found by halving the batch and fails only its own caller.
-import { DatabaseUnavailable, EnqueueUnknown, InvalidPayload, isRefused, isTransient } from '../errors.ts'
+import { DatabaseUnavailable, EnqueueUnknown, InvalidPayload } from '../errors.ts'
+import { isRefused, isTransient } from '../sql-state.ts'
 import { isConnectionFailure } from '../store/db.ts'
 import type { NewJob } from '../store/jobs.ts'
 

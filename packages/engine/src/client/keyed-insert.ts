@@ -2,7 +2,9 @@
 //
 // The unique index decides. A key that another transaction is just inserting is waited for, but not for long:
 // the wait would stall the other rows of the batch.
-import { isLockTimeout, KeyBusy } from '../errors.ts'
+
+import { KeyBusy } from '../errors.ts'
+import { isLockTimeout } from '../sql-state.ts'
 import type { Session } from '../store/db.ts'
 import { type InsertOptions, jobHolders, jobInsert, type NewJob, type Now } from '../store/jobs.ts'
 

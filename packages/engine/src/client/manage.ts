@@ -1,7 +1,8 @@
 // Looking at jobs and changing their course from outside.
 import type { Clock } from '../clock.ts'
 import type { Registry } from '../contract/registry.ts'
-import { InvalidDefinition, isNoPartition } from '../errors.ts'
+import { InvalidDefinition } from '../errors.ts'
+import { isNoPartition } from '../sql-state.ts'
 import type { Database } from '../store/db.ts'
 import { type JobFilter, jobList } from '../store/job-list.ts'
 import {

@@ -6,7 +6,8 @@
 // will not take is halved until the culprit stands alone.
 import type { Clock } from '../clock.ts'
 import type { Registry } from '../contract/registry.ts'
-import { isRefused, KeyBusy, MillraceError, type MillraceErrorCode, UnknownJobType } from '../errors.ts'
+import { KeyBusy, MillraceError, type MillraceErrorCode, UnknownJobType } from '../errors.ts'
+import { isRefused } from '../sql-state.ts'
 import type { Database, Transaction } from '../store/db.ts'
 import {
   deadLetterGet,

@@ -1,5 +1,5 @@
 // What is known about the keys of payloads, and how the path to a value is written.
-import { storable } from '../errors.ts'
+import { storable } from '../failure.ts'
 import { SHORTEST_SHAPE, type Suspicion, suspectName, suspectText } from './secrets.ts'
 
 export const UNSTORABLE_TEXT =

@@ -3,7 +3,7 @@
 // JSON.stringify is silent about what it cannot say: NaN becomes null, a Map {}, undefined in a list null. Here each of
 // these is refused at its path. What passes is copied, so that what was checked is what is stored, even if the value
 // answers differently when it is read twice.
-import { storable } from '../errors.ts'
+import { storable } from '../failure.ts'
 import { factsOf, isStorable, pathText, UNSTORABLE_TEXT } from './json-keys.ts'
 import { isAllowed, SHORTEST_SHAPE, type Suspicion, suspectText } from './secrets.ts'
 

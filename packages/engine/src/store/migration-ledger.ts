@@ -1,6 +1,7 @@
 // The ledger of applied migrations, and what it says about the migrations this code knows.
 import pg from 'pg'
-import { isConflict, isMissing, MigrationFailed, SchemaTooNew } from '../errors.ts'
+import { MigrationFailed, SchemaTooNew } from '../errors.ts'
+import { isConflict, isMissing } from '../sql-state.ts'
 import type { Database } from './db.ts'
 import type { Migration } from './migration-file.ts'
 

@@ -1,6 +1,6 @@
 // The time partitions of archive and attempts: created ahead of need, detached and dropped when their time is over.
 import pg from 'pg'
-import { isConflict, isMissing } from '../errors.ts'
+import { isConflict, isMissing } from '../sql-state.ts'
 import { plainArray, textArray } from './arrays.ts'
 import type { Database } from './db.ts'
 import type { Now } from './jobs.ts'

@@ -1,7 +1,7 @@
 // How a run ends. Three statements, each fenced by (id, run_id) and each returning the runs it won.
 import type { Retention } from '../contract/job.ts'
 import type { DeadReason } from '../contract/redrive.ts'
-import type { Failure } from '../errors.ts'
+import type { Failure } from '../failure.ts'
 import { plainArray, textArray } from './arrays.ts'
 import type { Session } from './db.ts'
 import type { Now } from './jobs.ts'

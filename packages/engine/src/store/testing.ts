@@ -1,7 +1,7 @@
 // What only millrace/testing asks of the database.
 import { textArray } from './arrays.ts'
 import type { Session } from './db.ts'
-import type { Job, Now } from './jobs.ts'
+import type { Now } from './jobs.ts'
 
 /** Inside a transaction: claims elsewhere pass over every waiting job of the queue but this one. */
 export async function jobHoldOthers(session: Session, job: { queue: string; id: string }): Promise<void> {
@@ -17,9 +17,4 @@ export async function jobDueNext(
   const values = [now, textArray(among.queues), textArray(among.types)]
   const [row] = await session.run<{ dueAt: Date | null }>('jobDueNext', values)
   return row?.dueAt ?? null
-}
-
-/** Newest first. */
-export function jobListType(session: Session, type: string): Promise<Job[]> {
-  return session.run('jobListType', [type])
 }

@@ -3,8 +3,8 @@ import { AssertionError } from 'node:assert'
 import { inspect, isDeepStrictEqual } from 'node:util'
 import type { JobContract, PayloadInput } from '../contract/job.ts'
 import { Millrace } from '../millrace.ts'
+import { jobList } from '../store/job-list.ts'
 import type { Job, JobStatus } from '../store/jobs.ts'
-import { jobListType } from '../store/testing.ts'
 
 /** A job whose payload is typed by its contract: as it was given, through JSON. */
 export type EnqueuedJob<C extends JobContract> = Omit<Job, 'payload'> & { payload: PayloadInput<C> }
@@ -28,11 +28,14 @@ export interface Expectation<C extends JobContract> {
   createdBy?: string | null
 }
 
+/** Tests have few. */
+const EVERY = 100_000
+
 /** Every job of this contract, waiting, running or ended, newest first. Ended ones with retention 'none' are gone. */
 export async function enqueued<C extends JobContract>(millrace: Millrace, contract: C): Promise<EnqueuedJob<C>[]> {
   const { db, registry } = Millrace.servicesOf(millrace)
   registry.demand(contract)
-  return (await jobListType(db, contract.type)) as EnqueuedJob<C>[]
+  return (await jobList(db, { type: contract.type, limit: EVERY })) as EnqueuedJob<C>[]
 }
 
 /**

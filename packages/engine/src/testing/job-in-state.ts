@@ -1,7 +1,8 @@
 // Jobs in any state, made by the statements that make them in production, so that they cannot drift apart.
 import type { EnqueueOptions } from '../client/enqueue-options.ts'
 import type { JobContract, PayloadInput } from '../contract/job.ts'
-import { failureFrom, InvalidDefinition } from '../errors.ts'
+import { InvalidDefinition } from '../errors.ts'
+import { failureFrom } from '../failure.ts'
 import { type ClientServices, Millrace } from '../millrace.ts'
 import { inSchema } from '../store/db.ts'
 import { type Job, jobCancelRunning } from '../store/jobs.ts'

@@ -4,7 +4,8 @@
 // a repeated flush calls a fence lost it reads back whether the first one had done the work. Patience ends with the
 // lease, with the run's deadline or after a minute; then the run is forgotten, and reconciliation gives it back.
 import { type Clock, monotonicMs } from '../clock.ts'
-import { failureOf, isNoPartition, isRefused } from '../errors.ts'
+import { failureOf } from '../failure.ts'
+import { isNoPartition, isRefused } from '../sql-state.ts'
 import type { Database } from '../store/db.ts'
 import { jobRunState, type Settlement, settle } from '../store/settlements.ts'
 import type { Run } from './run.ts'

@@ -1,6 +1,6 @@
 // A run's logger. Every line goes to the process's logger, bound to job and correlation; the last ones are also kept,
 // and stored with the attempt if it fails.
-import { storable } from '../errors.ts'
+import { storable } from '../failure.ts'
 import type { Logger } from '../logger.ts'
 import type { Run } from './run.ts'
 

@@ -5,7 +5,7 @@
 // that as the loss of the lease.
 import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads'
 import { monotonicMs } from '../clock.ts'
-import { failureOf } from '../errors.ts'
+import { failureOf } from '../failure.ts'
 import { jobRunning } from '../store/jobs.ts'
 import { notify } from '../store/notifications.ts'
 import { giveBack, settle } from '../store/settlements.ts'

@@ -3,15 +3,8 @@ import { type Outcome, outcomeKind, RetryAfter } from '../contract/outcome.ts'
 import { encodeResult, validate } from '../contract/payload.ts'
 import type { DeadReason } from '../contract/redrive.ts'
 import { backoffMs } from '../contract/retry.ts'
-import {
-  failureFrom,
-  InvalidPayload,
-  InvalidResult,
-  LeaseLost,
-  TimedOut,
-  Unrecoverable,
-  WorkerStopping,
-} from '../errors.ts'
+import { InvalidPayload, InvalidResult, LeaseLost, TimedOut, Unrecoverable, WorkerStopping } from '../errors.ts'
+import { failureFrom } from '../failure.ts'
 import { giveBack, type Settlement } from '../store/settlements.ts'
 import type { Run } from './run.ts'
 

@@ -1,5 +1,5 @@
 import type { DeadReason, JobContract, Millrace } from 'millrace'
-import { failureFrom } from '#src/errors'
+import { failureFrom } from '#src/failure'
 import { Database } from '#src/store/db'
 import { ensurePartitions } from '#src/store/partitions'
 import { settle } from '#src/store/settlements'

@@ -1,15 +1,8 @@
 // Outcomes and errors on their way between two processes. A structured clone loses the brand of an outcome and the class
 // of an error, and both decide what becomes of a job.
 import { cancel, discard, type Outcome, outcomeKind, RetryAfter, snooze } from '../../contract/outcome.ts'
-import {
-  failureFrom,
-  InvalidPayload,
-  InvalidResult,
-  LeaseLost,
-  TimedOut,
-  Unrecoverable,
-  WorkerStopping,
-} from '../../errors.ts'
+import { InvalidPayload, InvalidResult, LeaseLost, TimedOut, Unrecoverable, WorkerStopping } from '../../errors.ts'
+import { failureFrom } from '../../failure.ts'
 import { CancelRequested, type Ending } from '../verdict.ts'
 
 /** The classes that somebody asks for by `instanceof`; any other error keeps its name. */

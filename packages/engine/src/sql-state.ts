@@ -1,0 +1,24 @@
+// Postgres's error codes, and what they mean to us.
+import pg from 'pg'
+
+/** SQLSTATEs that decide what we do, named once. */
+const sqlState = {
+  lockNotAvailable: '55P03',
+  noPartition: '23514',
+  duplicates: new Set(['23505', '42P06', '42P07', '42710']),
+  missing: new Set(['42P01', '3F000', '42703']),
+  refused: /^(22|23|54)/,
+  transient: /^(08|40|53|55|57|58)|^25006$/,
+}
+
+const stateOf = (error: unknown): string => (error instanceof pg.DatabaseError ? (error.code ?? '') : '')
+
+export const isLockTimeout = (error: unknown): boolean => stateOf(error) === sqlState.lockNotAvailable
+export const isConflict = (error: unknown): boolean => sqlState.duplicates.has(stateOf(error))
+export const isMissing = (error: unknown): boolean => sqlState.missing.has(stateOf(error))
+export const isNoPartition = (error: unknown): boolean =>
+  stateOf(error) === sqlState.noPartition && /no partition of relation/.test((error as Error).message)
+/** Postgres will never store this value: trying again does not help, trying without it may. */
+export const isRefused = (error: unknown): boolean => sqlState.refused.test(stateOf(error)) && !isNoPartition(error)
+/** The server refused for a reason that passes: overload, fail-over, shutdown, deadlock, a timeout. */
+export const isTransient = (error: unknown): boolean => sqlState.transient.test(stateOf(error))
