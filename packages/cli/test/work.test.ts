@@ -76,7 +76,7 @@ test('work takes its slots from --concurrency and serves health only with --port
 
 test('work takes its lanes and limits from WORKER_* variables, and refuses one that makes no sense', async () => {
   await using database = await freshDatabase()
-  const env = { DATABASE_URL: database.url, WORKER_GENERAL_THREADS: '6' }
+  const env = { DATABASE_URL: database.url, WORKER_FAST_THREADS: '6' }
   await using without = new Program(['work', fixture('nap.js')], env)
   expect(await without.ended()).toMatchObject({ code: 1, err: expect.stringContaining('takes only fast job types') })
   await using wrong = new Program(['work', fixture('nap.js')], { ...env, WORKER_NAPS_TIMEOUT_MINUTES: '2' })

@@ -3,8 +3,8 @@
 -- Decisions a reader should know:
 -- * The views only read. What they show is computed from the tables, so no statement writes anything twice.
 -- * Branches are joined by `union all`, and columns that are looked up by are plain columns: conditions on id,
---   correlation_id, type and time reach the indexes of the tables, and a condition on status leaves out the branches
---   that cannot have it. That is why `jobs` reads the live table twice instead of computing 'failed' by a case.
+--   type and time reach the indexes of the tables, those on correlation_id the ones of the archive (the live table has
+--   none), and a condition on status leaves out the branches that cannot have it. That is why `jobs` reads the live table twice instead of computing 'failed' by a case.
 -- * `security_invoker`: whoever reads a view needs the rights, and gets the row security, of the tables below it.
 
 -- A failed attempt knows what it belongs to and when it was due: its job may be gone, or due at another time by now.

@@ -38,7 +38,7 @@ export function workSettingsFrom(env: Env, jobs: readonly JobContract[], declare
   const stuckAfter = minutes(env, 'WORKER_STUCK_JOB_TIMEOUT_MINUTES')
   const batchSize = whole(env, 'WORKER_BATCH_SIZE')
   const pollInterval = whole(env, 'WORKER_POLL_INTERVAL_MS')
-  const lanes = lanesFrom(env, declared.lanes)
+  const lanes = lanesFrom(env, jobs, declared.lanes)
   return {
     ...declared,
     ...(lanes === undefined ? {} : { lanes }),
@@ -50,7 +50,7 @@ export function workSettingsFrom(env: Env, jobs: readonly JobContract[], declare
   }
 }
 
-function lanesFrom(env: Env, declared: WorkSettings['lanes']): WorkSettings['lanes'] {
+function lanesFrom(env: Env, jobs: readonly JobContract[], declared: WorkSettings['lanes']): WorkSettings['lanes'] {
   const changes = Object.entries(LANES).map(([name, { slots, timeout }]) => {
     const change: { slots?: number; timeout?: Duration } = {}
     const count = whole(env, slots)
@@ -64,27 +64,43 @@ function lanesFrom(env: Env, declared: WorkSettings['lanes']): WorkSettings['lan
   const lanes: Record<string, LaneOptions> = { ...(declared ?? FAST_AND_GENERAL) }
   for (const [name, change] of changes) {
     const lane = lanes[name]
+    const isUnchanged = Object.keys(change).length === 0
     if (lane !== undefined) lanes[name] = { ...lane, ...change }
+    else if (!isUnchanged) throw noSuchLane(name as keyof typeof LANES, Object.keys(lanes))
+    // Nobody asked for the fast lane, and nothing could run in it.
+    if (name === 'fast' && declared === undefined && isUnchanged && !jobs.some(({ speed }) => speed === 'fast'))
+      delete lanes.fast
   }
   return lanes
 }
 
+function noSuchLane(name: keyof typeof LANES, declared: readonly string[]): InvalidDefinition {
+  const { slots, timeout } = LANES[name]
+  return new InvalidDefinition(
+    `${slots} or ${timeout} is set, but this program declares no lane "${name}", only ${declared.join(', ')}. Unset it, or change the program.`,
+  )
+}
+
 function timeoutsFrom(env: Env, jobs: readonly JobContract[]): Record<string, Duration> {
-  const types = new Map(jobs.map(({ type }) => [type.toUpperCase().replace(/[^A-Z0-9]/g, '_'), type]))
+  const types = new Map<string, string[]>()
+  for (const { type } of jobs) {
+    const name = type.toUpperCase().replace(/[^A-Z0-9]/g, '_')
+    types.set(name, [...(types.get(name) ?? []), type])
+  }
   const timeouts: Record<string, Duration> = {}
   for (const variable of Object.keys(env)) {
     const name = TYPE_TIMEOUT.exec(variable)?.[1]
     if (name === undefined || NOT_A_TYPE.has(name)) continue
     const timeout = minutes(env, variable)
     if (timeout === undefined) continue
-    const type = types.get(name)
-    if (type === undefined) {
+    const named = types.get(name)
+    if (named === undefined) {
       const known = [...types.keys()].map((each) => `WORKER_${each}_TIMEOUT_MINUTES`)
       throw new InvalidDefinition(
         `${variable} is set, but no job type of this worker is written like that.${suggestion(variable, known)} Unset it, or correct its name.`,
       )
     }
-    timeouts[type] = timeout
+    for (const type of named) timeouts[type] = timeout
   }
   return timeouts
 }

@@ -76,6 +76,24 @@ describe('WORKER_* variables', () => {
     ])
   })
 
+  test('without a fast type there is only the general lane, unless the fast one is asked for', () => {
+    const slow = contracts.filter(({ speed }) => speed === 'slow')
+    expect(Object.keys(workSettingsFrom({ WORKER_GENERAL_THREADS: '6' }, slow).lanes ?? {})).toEqual(['general'])
+    expect(Object.keys(workSettingsFrom({ WORKER_FAST_THREADS: '6' }, slow).lanes ?? {})).toEqual(['fast', 'general'])
+  })
+
+  test('types whose names differ only in signs share a variable', () => {
+    const twins = ['a-b', 'a_b'].map((type) => defineJob({ type, queue, payload }))
+    const { timeouts } = workSettingsFrom({ WORKER_A_B_TIMEOUT_MINUTES: '2' }, twins)
+    expect(timeouts).toEqual({ 'a-b': 120_000, a_b: 120_000 })
+  })
+
+  test('a variable for a lane that the program does not have is refused', () => {
+    expect(() => from({ WORKER_FAST_THREADS: '2' }, { lanes: { general: { slots: 2 } } })).toThrow(
+      /WORKER_FAST_THREADS or WORKER_FAST_TIMEOUT_MINUTES is set.*no lane "fast", only general/,
+    )
+  })
+
   test('they override the lanes a program declares, by name, and leave others alone', () => {
     const declared = { lanes: { general: { slots: 2 }, fast: { slots: 1, takes: 'fast' }, more: { slots: 9 } } }
     const lanes = lanesOf({ WORKER_FAST_THREADS: '8' }, declared)

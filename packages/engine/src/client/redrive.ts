@@ -69,6 +69,7 @@ interface Prepared {
 
 /** A payload may have 256 KB: a batch of them has to fit into memory. */
 const BATCH = 100
+const AUTOMATIC_KEY_WAIT_MS = 100
 
 /** One result per letter. `ids` are different from each other. */
 export async function redrive(
@@ -148,10 +149,9 @@ async function writeIn(
   request: RedriveRequest,
 ): Promise<RedriveResult[]> {
   const now = clock.databaseNow()
-  const locked = await deadLetterLock(
-    tx,
-    batch.map(({ id }) => id),
-  )
+  const ids = batch.map(({ id }) => id)
+  const isPatient = !request.isAutomatic
+  const locked = await deadLetterLock(tx, ids, { isPatient })
   const results: RedriveResult[] = []
   const open: Prepared[] = []
   for (const each of batch) {
@@ -164,7 +164,8 @@ async function writeIn(
     tx,
     now,
     open.map(({ job }) => job),
-    { lockTimeoutMs: KEY_WAIT_MS },
+    // Nobody waits for a rule: it comes again.
+    { lockTimeoutMs: isPatient ? KEY_WAIT_MS : AUTOMATIC_KEY_WAIT_MS },
   )
   const written = open.map(({ id }, i) => {
     const { status, id: jobId } = inserted[i] as InsertResult

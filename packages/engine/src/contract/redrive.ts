@@ -45,5 +45,8 @@ export function resolveRedrive(type: string, policy: RedrivePolicy | undefined):
       `Job "${type}" has redrive.reasons ${JSON.stringify(reasons)}: expected one or more of ${DEAD_REASONS.join(', ')}.`,
     )
   }
-  return { afterMs: toMs(policy.after, `Job "${type}": redrive.after`), atMost, reasons: [...new Set(reasons)] }
+  const afterMs = toMs(policy.after, `Job "${type}": redrive.after`)
+  if (afterMs < 1_000)
+    throw new InvalidDefinition(`Job "${type}" is redriven after ${afterMs} ms: one second is the least.`)
+  return { afterMs, atMost, reasons: [...new Set(reasons)] }
 }

@@ -78,7 +78,7 @@ const TOKENS: readonly [pattern: RegExp, suspicion: Suspicion][] = [
   [/^Bearer [\w.~+/=-]{20,}$/, certain('an authorization header')],
   [/^eyJ[\w-]{8,}\.eyJ[\w-]{8,}\.[\w-]+$/, certain('a JSON Web Token')],
   // In the link of an e-mail, say: short-lived, and meant to be sent.
-  [/\beyJ[\w-]{8,}\.eyJ[\w-]{8,}\.[\w-]+/, possible('a JSON Web Token in a longer text')],
+  [/(?<![\w-])eyJ[\w-]{8,4000}\.eyJ[\w-]{8,4000}\.[\w-]/, possible('a JSON Web Token in a longer text')],
 ]
 
 const PRIVATE_KEY = /-----BEGIN (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----/
@@ -89,12 +89,14 @@ const CARD =
 
 /** What the shape of a text says. */
 export function suspectText(text: string): Suspicion | undefined {
-  if (TOKEN_START.test(text)) {
-    const found = TOKENS.find(([pattern]) => pattern.test(text))
-    if (found !== undefined) return found[1]
-  }
+  const tokens = TOKEN_START.test(text)
+    ? TOKENS.filter(([pattern]) => pattern.test(text)).map(([, found]) => found)
+    : []
+  const known = tokens.find(({ isCertain }) => isCertain)
+  if (known !== undefined) return known
   if (text.includes('://') && URL_WITH_PASSWORD.test(text)) return certain('a URL with a password')
   if (text.includes('PRIVATE KEY') && PRIVATE_KEY.test(text)) return certain('a private key')
+  if (tokens[0] !== undefined) return tokens[0]
   return text.length < 20 && CARD.test(text) && hasCheckDigit(text) ? possible('a card number') : undefined
 }
 

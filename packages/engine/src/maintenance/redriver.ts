@@ -39,7 +39,7 @@ export class Redriver implements Ticker<RedriverResult> {
     // A payload that does not fit today may fit after the next deployment, and a key may be free later.
     if (inVain.length > 0) await deadLetterPostpone(db, clock.databaseNow(), inVain)
     const redriven = results.filter(({ status }) => status === 'redriven').length
-    return { redriven, postponed: inVain.length, isMore: due.length === BATCH }
+    return { redriven, postponed: inVain.length, isMore: due.length === BATCH && redriven > 0 }
   }
 
   delayAfter(result: RedriverResult): number {

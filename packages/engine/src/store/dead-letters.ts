@@ -146,8 +146,14 @@ export async function deadLetterNote(
 
 export type LockedLetter = Pick<DeadLetter, 'id' | 'status' | 'acknowledged' | 'acknowledgedBy' | 'redrivenJobId'>
 
-export async function deadLetterLock(session: Session, ids: readonly string[]): Promise<Map<string, LockedLetter>> {
-  const rows = await session.run<LockedLetter>('deadLetterLock', [plainArray(ids)])
+/** `isPatient`: waits for whoever holds one of them; otherwise such letters are left out. */
+export async function deadLetterLock(
+  session: Session,
+  ids: readonly string[],
+  { isPatient }: { isPatient: boolean },
+): Promise<Map<string, LockedLetter>> {
+  const statement = isPatient ? 'deadLetterLock' : 'deadLetterTryLock'
+  const rows = await session.run<LockedLetter>(statement, [plainArray(ids)])
   return new Map(rows.map((row) => [row.id, row]))
 }
 

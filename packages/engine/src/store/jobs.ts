@@ -284,5 +284,5 @@ export function queueCounts(session: Session, now: Now): Promise<QueueCount[]> {
 
 /** Ids come from people and URLs: what is no positive bigint is no id. */
 export function isJobId(id: unknown): id is string {
-  return typeof id === 'string' && /^\d{1,19}$/.test(id) && BigInt(id) <= 9_223_372_036_854_775_807n
+  return typeof id === 'string' && /^(0|[1-9]\d{0,18})$/.test(id) && BigInt(id) <= 9_223_372_036_854_775_807n
 }

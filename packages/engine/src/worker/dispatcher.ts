@@ -59,11 +59,6 @@ export class Dispatcher {
     return this.#suspects > 0
   }
 
-  /** How many more jobs the board can hold. */
-  get room(): number {
-    return this.#freePlaces.length
-  }
-
   get(key: string): Run | undefined {
     return this.#runs.get(key)
   }

@@ -83,7 +83,8 @@ export class Executor {
     if (run.isSettling) return
     if (run.inTransaction !== undefined && !run.isCommitted) await this.#lookForCommit(run)
     if (run.isCommitted) return this.#services.onCommitted(run)
-    this.#services.settle(run, await this.#verdict(run, context, ending))
+    const settlement = await this.#verdict(run, context, ending)
+    if (!run.isSettling) this.#services.settle(run, settlement)
   }
 
   /** Once the handler has called ctx.complete(tx) we never write completion ourselves: we look. */

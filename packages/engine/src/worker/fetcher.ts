@@ -14,6 +14,7 @@ const ERROR_PAUSE_MS = 1_000
 const FIRST_ERROR_PAUSE_MS = 50
 const NOT_NOW_PAUSE_MS = 500
 const TYPES_EVERY_MS = 5_000
+const KEEP_TIME_EVERY_MS = 1_000
 /** Something is due that we may not have: another process holds it, or nobody here knows its type. */
 const UNCLAIMABLE_PAUSE_MS = 1_000
 
@@ -52,6 +53,7 @@ export class Fetcher {
   #nextDueMs = Number.POSITIVE_INFINITY
   #isDueKnown = false
   #typesCheckedMs = Number.NEGATIVE_INFINITY
+  #timeKeptMs = Number.NEGATIVE_INFINITY
   /** Groups whose queues hold types that they cannot run: those are claimed type by type. */
   #byType = new Set<LaneGroup>()
   #rotation = 0
@@ -101,6 +103,7 @@ export class Fetcher {
   async #loop(): Promise<void> {
     let failures = 0
     while (!this.#isStopped) {
+      this.#wakeIfDue()
       this.#isAwake = false
       try {
         await this.#releaseLost()
@@ -112,7 +115,8 @@ export class Fetcher {
           hasClaimed = true
         }
         failures = 0
-        if (!hasClaimed) await this.#sleep()
+        if (hasClaimed) await this.#keepTime()
+        else await this.#sleep()
       } catch (error) {
         this.#services.onError('claim', error)
         // A nudge must not cut this short: a busy process would turn an outage into a storm.
@@ -203,13 +207,31 @@ export class Fetcher {
     const queues = namesOf(drained)
     this.#services.onIdle(queues)
     await this.#askNextDue(queues)
+    this.#setPoll(drained)
+    await this.#pause(this.#nextDueMs - monotonicMs())
+  }
+
+  /** While other lanes are busy nobody sleeps; drained queues must not miss their due times and polls meanwhile. */
+  async #keepTime(): Promise<void> {
+    const drained = this.#queues.filter((queue) => queue.isDrained)
+    if (drained.length === 0 || monotonicMs() - this.#timeKeptMs < KEEP_TIME_EVERY_MS) return
+    this.#timeKeptMs = monotonicMs()
+    this.#isDueKnown = false
+    this.#isAwake = false
+    await this.#askNextDue(namesOf(drained))
+    this.#setPoll(drained)
+  }
+
+  /** Nudges come and go; the poll is due when it is due. */
+  #setPoll(drained: readonly LaneQueue[]): void {
     const poll = this.#services.isListenTrusted()
       ? BACKSTOP_MS
       : Math.min(...drained.map((queue) => queue.pollIntervalMs), BACKSTOP_MS)
-    // Nudges come and go; the poll is due when it is due.
     this.#nextDueMs = Math.min(this.#nextDueMs, monotonicMs() + poll)
-    const isOver = await this.#pause(this.#nextDueMs - monotonicMs())
-    if (!isOver) return
+  }
+
+  #wakeIfDue(): void {
+    if (monotonicMs() < this.#nextDueMs) return
     this.#nextDueMs = Number.POSITIVE_INFINITY
     this.wake()
   }
@@ -223,18 +245,17 @@ export class Fetcher {
     this.#nextDueMs = Math.min(this.#nextDueMs, monotonicMs() + wait)
   }
 
-  /** True when the time is over, false when something woke us before. */
-  async #pause(ms: number): Promise<boolean> {
-    if (this.#isAwake || this.#isStopped) return false
-    const isOver = await new Promise<boolean>((resolve) => {
-      const timer = setTimeout(() => resolve(true), Math.min(Math.max(0, ms), MAX_TIMER_MS))
+  /** Until the time is over or something wakes us. */
+  async #pause(ms: number): Promise<void> {
+    if (this.#isAwake || this.#isStopped) return
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, Math.min(Math.max(0, ms), MAX_TIMER_MS))
       this.#wake = () => {
         clearTimeout(timer)
-        resolve(false)
+        resolve()
       }
     })
     this.#wake = undefined
-    return isOver
   }
 }
 

@@ -126,9 +126,9 @@ function laneTypes(plan: LanePlan, contracts: readonly JobContract[], fallback: 
       own === undefined ? (declared ?? toMs(fallback, 'A lane’s timeout')) : toMs(own, `timeouts["${type}"]`)
     if (timeoutMs === 0) throw new InvalidDefinition(`The timeout of job "${type}" is 0: expected a time above 0.`)
     const stuckAfterMs = plan.stuckAfter === undefined ? timeoutMs * 2 : toMs(plan.stuckAfter, 'stuckAfter')
-    if (stuckAfterMs < timeoutMs) {
+    if (stuckAfterMs <= timeoutMs) {
       throw new InvalidDefinition(
-        `stuckAfter is ${stuckAfterMs} ms, but job "${type}" may take ${timeoutMs} ms: it must not be shorter than any timeout.`,
+        `stuckAfter is ${stuckAfterMs} ms, but job "${type}" may take ${timeoutMs} ms: it must be longer than every timeout.`,
       )
     }
     return { type, timeoutMs, stuckAfterMs }

@@ -4,6 +4,7 @@
 // would otherwise keep what nobody needs, and never work again.
 import { getHeapStatistics, setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
+import { monotonicMs } from '../clock.ts'
 import type { Ticker } from '../maintenance/loop.ts'
 
 export interface MemoryLimits {
@@ -33,6 +34,7 @@ export class MemoryGuard implements Ticker<MemoryUse> {
   readonly #measure: () => number
   readonly #onChange: (use: MemoryUse) => void
   #isHigh = false
+  #collectedMs = Number.NEGATIVE_INFINITY
 
   constructor(limits: MemoryLimits, services: MemoryGuardServices) {
     this.#limits = limits
@@ -45,9 +47,15 @@ export class MemoryGuard implements Ticker<MemoryUse> {
   }
 
   async tick(): Promise<MemoryUse> {
-    const isAbove = () => this.#measure() > this.#limits.thresholdPercent
-    if (isAbove()) collectGarbage()
-    const use = { percent: Math.round(this.#measure() * 10) / 10, isHigh: isAbove() }
+    const { thresholdPercent, checkIntervalMs } = this.#limits
+    let percent = this.#measure()
+    // Everything stands still meanwhile, so not at every look.
+    if (percent > thresholdPercent && monotonicMs() - this.#collectedMs >= checkIntervalMs) {
+      this.#collectedMs = monotonicMs()
+      collectGarbage()
+      percent = this.#measure()
+    }
+    const use = { percent: Math.round(percent * 10) / 10, isHigh: percent > thresholdPercent }
     if (use.isHigh !== this.#isHigh) {
       this.#isHigh = use.isHigh
       this.#onChange(use)

@@ -255,3 +255,20 @@ test('another refusal does not show a key that is a secret', async () => {
 function everythingIn(error: Error): string {
   return [error.message, error.stack, JSON.stringify(error), String(error.cause)].join('\n')
 }
+
+test('a doubtful token does not hide a certain secret in the same text', () => {
+  expect(suspectText(`sk_test_${'a'.repeat(20)} and AKIA${'B'.repeat(16)}`)).toMatchObject({ isCertain: true })
+  expect(suspectText(`sk_test_${'a'.repeat(20)} -----BEGIN PRIVATE KEY-----`)).toMatchObject({ isCertain: true })
+})
+
+test('no text takes long to look at, whatever it is made of', () => {
+  const starts = ['-eyJ', 'eyJ', 'eyJaaaaaaaa.', 'sk-', 'sk_live_', '://a:', '-----BEGIN ', 'SG.', 'xoxb-', 'ghp_']
+  for (const start of starts) {
+    const text = start.repeat(Math.ceil(256_000 / start.length))
+    const startedAt = process.cpuUsage()
+    suspectText(text)
+    const { user, system } = process.cpuUsage(startedAt)
+    // Quadratic ones take minutes; the linear ones a few milliseconds.
+    expect({ start, isQuick: user + system < 2_000_000 }).toEqual({ start, isQuick: true })
+  }
+})

@@ -55,6 +55,21 @@ describe.each([{ byType: false }, { byType: true }])('a claim ($byType by type)'
     expect(await t.claimed(limit(9), new Date(Date.now() + 3_700_000))).toEqual(['future'])
   })
 
+  test('takes nothing under a lease that somebody has ended, not even a suspect', async () => {
+    await using t = await setup()
+    await t.millrace.enqueueMany(one, ['plain', 'suspect'])
+    await t.sql(`update millrace.job set crashes = 1 where payload = '"suspect"'`)
+    const [worker] = await t.sql<{ id: string }>(
+      `insert into millrace.worker values (gen_random_uuid(), 'h', 1, '0', '{}', now(), now(), now() + interval '1 hour')
+       returning id`,
+    )
+    const workerId = `${worker?.id}`
+    await t.sql('update millrace.worker set ended_at = now()')
+    expect(await t.claimed({ byType, workerId })).toEqual([])
+    await t.sql('update millrace.worker set ended_at = null')
+    expect((await t.claimed({ byType, workerId })).sort()).toEqual(['plain', 'suspect'])
+  })
+
   test('takes from several queues, each up to its own limit', async () => {
     await using t = await setup()
     await t.millrace.enqueueMany(one, ['1', '2', '3'])

@@ -71,7 +71,8 @@ describe('lanes from what the program asks for', () => {
     ['a queue left over', { lanes: { a: { slots: 1, queues: ['main'] } } }, /No lane takes job "elevation"/],
     ['nothing fast', { lanes: { a: { slots: 1, takes: 'fast', queues: ['bulk'] } } }, /takes only fast job types/],
     ['a timeout for nobody', { timeouts: { emial: '1m' } }, /"emial".*Did you mean "email"/],
-    ['stuck before the timeout', { stuckAfter: '1m' }, /must not be shorter than any timeout/],
+    ['stuck before the timeout', { stuckAfter: '1m' }, /must be longer than every timeout/],
+    ['stuck at the timeout', { stuckAfter: '5m' }, /must be longer than every timeout/],
     ['an empty batch', { batchSize: 0 }, /batchSize is 0/],
     ['polling without pause', { pollInterval: 1 }, /10 ms is the least/],
   ])('%s is refused', (_, options, message) => {

@@ -109,6 +109,31 @@ describe('a lane over several queues', () => {
   })
 })
 
+describe('a queue that has nothing due', () => {
+  test('is looked at when its next job becomes due, however busy the others are', async () => {
+    await using t = await setup()
+    const millrace = t.client([urgent, heap])
+    let hasStarted = false
+    const started = signal()
+    await millrace.work({
+      handlers: [
+        implement(heap, async () => {}),
+        implement(urgent, async () => {
+          hasStarted = true
+          started.resolve()
+        }),
+      ],
+    })
+    const busy = (async () => {
+      // Never drained: without the time being kept, the delayed job would wait until this ends.
+      while (!hasStarted) await millrace.enqueueMany(heap, numbered(1_000))
+    })()
+    await millrace.enqueue(urgent, { n: 1 }, { delay: '300ms' })
+    await started.promise
+    await busy
+  })
+})
+
 describe('limits of a worker', () => {
   test('no claim takes more than the batch size', async () => {
     await using t = await setup()

@@ -24,6 +24,18 @@ describe('the memory guard', () => {
     expect(delays).toEqual([60_000, 5_000, 5_000, 60_000, 60_000])
   })
 
+  test('collects garbage at most once per interval, because everything stands still meanwhile', async () => {
+    let looks = 0
+    const measure = () => {
+      looks++
+      return 95
+    }
+    const guard = new MemoryGuard(limits, { measure, onChange: () => {} })
+    for (let i = 0; i < 5; i++) await guard.tick()
+    // A look before and one after the collection, then one each.
+    expect(looks).toBe(6)
+  })
+
   test('does not mistake garbage for use', async () => {
     const measured = [95, 40]
     const guard = new MemoryGuard(limits, { measure: () => measured.shift() ?? 40, onChange: () => {} })

@@ -3,14 +3,17 @@
 --          $5 stuck_after_ms float8[] of those types, $6 run_id uuid, $7 worker_id uuid, $8 queues text[] that one suspect may come from
 -- Returns: the claimed jobs; all carry the one run_id, which the caller made up before it asked.
 -- Locks:   the claimed rows; skips what others hold.
--- Index:   job_for_claim_idx, job_suspect_idx
+-- Index:   job_for_claim_idx, job_suspect_idx, worker_pkey: nothing is claimed under a lease that somebody has ended
 -- The walk over priorities keeps work that is due in the future out of the scan. Rows are locked as they are pulled,
 -- so the outer limit bounds what is locked; the inner one tells the planner that few rows are wanted, without which
 -- statistics from a quiet hour make it sort the whole backlog. The commit may be asynchronous: a claim lost in a crash
 -- only runs again.
 with due as materialized (
   select picked.id
-  from (select set_config('synchronous_commit', 'off', true)) as commit_mode
+  from (
+    select set_config('synchronous_commit', 'off', true)
+    where not exists (select from millrace.worker where id = $7 and ended_at is not null)
+  ) as lease_not_ended
   cross join unnest($2::text[], $3::int[]) as wanted (queue, slots)
   cross join lateral (
     with recursive level (priority) as (
@@ -43,6 +46,7 @@ suspect as materialized (
   select id from millrace.job
   where queue = any($8) and status = 'pending' and crashes > 0
     and run_at <= coalesce($1, now()) and type = any($4)
+    and not exists (select from millrace.worker where worker.id = $7 and ended_at is not null)
   limit 1
   for no key update skip locked
 )

@@ -10,7 +10,7 @@ import { Database } from '../../store/db.ts'
 import type { Settlement } from '../../store/settlements.ts'
 import type { JobContext } from '../context.ts'
 import { ChildRun } from './child-run.ts'
-import { decodeThrown, encodeThrown, encodeValue, type SentEnding } from './encoding.ts'
+import { decodeThrown, demandSendable, encodeThrown, encodeValue, type SentEnding, withoutFields } from './encoding.ts'
 import type { FromChild, RunRequest, ToChild } from './protocol.ts'
 
 type UnknownHandler = (payload: unknown, ctx: JobContext) => unknown
@@ -85,10 +85,12 @@ async function perform(request: RunRequest): Promise<void> {
   run.end()
   current = undefined
   try {
-    send({ kind: 'ended', runId, ending })
+    demandSendable(ending)
   } catch (error) {
-    send({ kind: 'ended', runId, ending: { thrown: encodeThrown(unsendable(error)) } })
+    // The fields of an error were sent one by one if they could be; together they may be too much.
+    ending = { thrown: 'thrown' in ending ? withoutFields(ending.thrown) : encodeThrown(unsendable(error)) }
   }
+  send({ kind: 'ended', runId, ending })
 }
 
 function settlementOf(runId: string, value: unknown): Promise<Settlement> {
@@ -96,7 +98,9 @@ function settlementOf(runId: string, value: unknown): Promise<Settlement> {
   return new Promise((resolve, reject) => {
     asks.set(ask, { resolve, reject })
     try {
-      send({ kind: 'settlement-of', runId, ask, value: encodeValue(value) })
+      const encoded = encodeValue(value)
+      demandSendable(encoded)
+      send({ kind: 'settlement-of', runId, ask, value: encoded })
     } catch (error) {
       asks.delete(ask)
       reject(unsendable(error))

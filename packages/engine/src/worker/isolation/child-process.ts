@@ -43,7 +43,10 @@ export class IsolatedChild {
   #settleReady: { resolve: () => void; reject: (error: unknown) => void } | undefined
   #hear: Hear | undefined
   #onExit: ((end: ProcessEnd) => void) | undefined
-  #isGone = false
+  /** It has exited, though its last words may still be read. */
+  isGone = false
+  /** It was told to end. */
+  isStopping = false
   #isBeyondLimit = false
   #saidOutOfHeap = false
   #uncaught: unknown
@@ -61,7 +64,6 @@ export class IsolatedChild {
     const stopWaiting = after(START_DEADLINE_MS, () => this.isReady || this.#giveUpStart())
     this.exited = this.#untilExit().then((end) => {
       stopWaiting()
-      this.#isGone = true
       const crash = new IsolatedCrash(plan.type, end)
       this.#settleReady?.reject(crash)
       this.#onExit?.(end)
@@ -70,13 +72,9 @@ export class IsolatedChild {
     this.send({ kind: 'start', module: module.href, connection, schema })
   }
 
-  get pid(): number | undefined {
-    return this.#process.pid
-  }
-
   /** Has it done enough, or kept so much that whoever runs next in it would have to pay? */
   isSpentAfter(maxRuns: number): boolean {
-    return this.#isGone || this.runs >= maxRuns || this.#isBeyond(HEADROOM_MB / 2)
+    return this.isGone || this.runs >= maxRuns || this.#isBeyond(HEADROOM_MB / 2)
   }
 
   /** Calls the handler. Rejects with IsolatedCrash when the process ends before it has. */
@@ -86,7 +84,7 @@ export class IsolatedChild {
     try {
       return await new Promise<SentEnding>((resolve, reject) => {
         this.#onExit = (end) => reject(new IsolatedCrash(this.#plan.type, end))
-        if (this.#isGone) this.#onExit(this.#end())
+        if (this.isGone) this.#onExit(this.#end())
         this.#hear = (message) => {
           if (message.runId !== request.facts.runId) return
           if (message.kind === 'ended') resolve(message.ending)
@@ -108,6 +106,7 @@ export class IsolatedChild {
 
   /** SIGKILL for the whole group. */
   kill(): void {
+    this.isStopping = true
     const { pid } = this.#process
     if (pid === undefined) return
     try {
@@ -119,9 +118,10 @@ export class IsolatedChild {
 
   /** In order, if it can: an idle process closes its connection first. */
   async stop(): Promise<void> {
+    this.isStopping = true
     this.send({ kind: 'stop' })
     await within(STOP_DEADLINE_MS, this.exited)
-    if (!this.#isGone) this.kill()
+    if (!this.isGone) this.kill()
     await this.exited
   }
 
@@ -159,6 +159,7 @@ export class IsolatedChild {
         resolve()
       })
     })
+    this.isGone = true
     this.kill()
     if (child.pid !== undefined) await within(LAST_WORDS_MS, closed)
     return this.#end()
@@ -208,7 +209,8 @@ function start({ type, memoryMb }: ChildPlan): ChildProcess {
 function inherited(execArgv: readonly string[]): string[] {
   return execArgv.filter((argument, i) => {
     const isScript = /^(-e|--eval|-p|--print|-pe)$/
-    return !argument.startsWith('--inspect') && !isScript.test(argument) && !isScript.test(execArgv[i - 1] ?? '')
+    const isForScript = /^--(inspect|eval=|print=|input-type)/
+    return !isForScript.test(argument) && !isScript.test(argument) && !isScript.test(execArgv[i - 1] ?? '')
   })
 }
 

@@ -2,16 +2,19 @@
 import { type Clock, monotonicMs } from '../../clock.ts'
 import type { Retention } from '../../contract/job.ts'
 import { LeaseLost } from '../../errors.ts'
+import { storable } from '../../failure.ts'
 import type { Logger } from '../../logger.ts'
 import type { Database } from '../../store/db.ts'
 import type { Settlement } from '../../store/settlements.ts'
 import { type CompletableRun, Completion } from '../completion.ts'
 import type { JobContext } from '../context.ts'
-import { sendableFields } from './encoding.ts'
+import { isSendable, sendableFields } from './encoding.ts'
 import type { AboutRun, RunFacts, RunRequest } from './protocol.ts'
 
 /** What a run can say to the worker. */
 type Saying = AboutRun extends infer Message ? (Message extends AboutRun ? Omit<Message, 'runId'> : never) : never
+
+const MAX_LOG_MESSAGE = 10_000
 
 export interface ChildRunServices {
   db: Database
@@ -86,11 +89,8 @@ export class ChildRun implements CompletableRun {
 
   #logger(): Logger {
     const log = (level: keyof Logger) => (fields: object, message: string) => {
-      try {
-        this.#tell({ kind: 'log', level, fields, message })
-      } catch {
-        this.#tell({ kind: 'log', level, fields: sendableFields(fields), message: String(message) })
-      }
+      const sent = isSendable(fields) ? fields : sendableFields(fields)
+      this.#tell({ kind: 'log', level, fields: sent, message: storable(String(message), MAX_LOG_MESSAGE) })
     }
     return { debug: log('debug'), info: log('info'), warn: log('warn'), error: log('error') }
   }

@@ -1,5 +1,6 @@
 // Outcomes and errors on their way between two processes. A structured clone loses the brand of an outcome and the class
 // of an error, and both decide what becomes of a job.
+import { serialize } from 'node:v8'
 import { cancel, discard, type Outcome, outcomeKind, RetryAfter, snooze } from '../../contract/outcome.ts'
 import { InvalidPayload, InvalidResult, LeaseLost, TimedOut, Unrecoverable, WorkerStopping } from '../../errors.ts'
 import { failureFrom } from '../../failure.ts'
@@ -64,6 +65,13 @@ export function encodeThrown(thrown: unknown): SentThrown {
   }
 }
 
+/** The error itself, cut to a size that can always be sent. */
+export function withoutFields(sent: SentThrown): SentThrown {
+  const { class: name, message, stack } = failureFrom('error' in sent ? decodeThrown(sent) : sent.notAnError)
+  if ('notAnError' in sent) return { notAnError: message }
+  return { error: { ...sent.error, name, message, stack, fields: {} } }
+}
+
 export function decodeThrown(sent: SentThrown): unknown {
   if ('notAnError' in sent) return sent.notAnError
   const { class: known, name, message, stack, fields } = sent.error
@@ -97,9 +105,18 @@ export function sendableFields(from: object): object {
   return Object.fromEntries(Object.entries(from).filter(([, value]) => isSendable(value)))
 }
 
+/** More than this is not sent: what a handler returns by mistake must not exhaust the worker too. */
+const MAX_SENT_BYTES = 1024 * 1024
+
+/** Throws what cannot be sent, or should not be. */
+export function demandSendable(value: unknown): void {
+  const { byteLength } = serialize(value)
+  if (byteLength > MAX_SENT_BYTES) throw new Error(`it has ${byteLength} bytes, ${MAX_SENT_BYTES} is the most`)
+}
+
 export function isSendable(value: unknown): boolean {
   try {
-    structuredClone(value)
+    demandSendable(value)
     return true
   } catch {
     return false

@@ -1,5 +1,5 @@
 // One run in a process of its own: its abort, its log lines, its questions, its end.
-import { after, type Clock, monotonicMs } from '../../clock.ts'
+import { after, type Clock, monotonicMs, within } from '../../clock.ts'
 import { Unrecoverable, WorkerStopping } from '../../errors.ts'
 import type { RunningContext } from '../context.ts'
 import type { Run } from '../run.ts'
@@ -31,7 +31,7 @@ export async function isolatedHandler(child: IsolatedChild, work: IsolatedWork):
     work.onReturned()
   }
   try {
-    await child.ready
+    await readyInTime(child, run)
   } catch (error) {
     release()
     throw error
@@ -40,13 +40,27 @@ export async function isolatedHandler(child: IsolatedChild, work: IsolatedWork):
     try {
       if (run.abortReason !== undefined) throw run.abortReason
       const request = requestOf(work, payload, context)
-      const ending = decodeEnding(await child.call(request, (message) => void hear(child, { run, context }, message)))
+      const ending = decodeEnding(
+        await child.call(request, (message) => void hear(child, { run, context }, message).catch(() => {})),
+      )
       if ('thrown' in ending) throw ending.thrown
       return ending.value
     } finally {
       release()
     }
   }
+}
+
+/** The start is not on the handler's clock, but the run's deadline in the database does not wait for it. */
+async function readyInTime(child: IsolatedChild, run: Run): Promise<void> {
+  const { type, stuckAfterMs, timeoutMs } = run.limits
+  const patienceMs = stuckAfterMs - timeoutMs
+  await within(patienceMs, child.ready)
+  if (child.isReady) return
+  child.kill()
+  throw new Error(
+    `The process for job "${type}" was not ready within ${patienceMs} ms. Keep more of them warm, or raise the timeout.`,
+  )
 }
 
 /**

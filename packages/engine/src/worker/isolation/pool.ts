@@ -2,6 +2,7 @@
 // than the lane has slots. A process is used again after a run that ended, however it ended; after a kill or a crash
 // there is a new one.
 import { type Clock, monotonicMs } from '../../clock.ts'
+import { WorkerStopping } from '../../errors.ts'
 import type { Logger } from '../../logger.ts'
 import type { Run } from '../run.ts'
 import { type ChildPlan, IsolatedChild } from './child-process.ts'
@@ -31,6 +32,7 @@ export class IsolatedPool {
 
   /** Starts the warm processes, one at least: a module that cannot be used is found out now, not by the first job. */
   async start(): Promise<void> {
+    if (this.#isClosed) throw new WorkerStopping()
     while (this.#children.size < Math.max(1, this.#settings.warm)) this.#idle.push(this.#spawn())
     await Promise.all([...this.#children].map((child) => child.ready))
     this.#trimLater()
@@ -41,9 +43,13 @@ export class IsolatedPool {
   }
 
   /** Takes a process that is ready for this run; the returned handler gives it back. */
-  handlerFor(run: Run, clock: Clock): Promise<IsolatedHandler> {
-    const child = this.#idle.pop() ?? this.#spawn()
-    return isolatedHandler(child, { run, clock, onReturned: () => this.#takeBack(child) })
+  async handlerFor(run: Run, clock: Clock): Promise<IsolatedHandler> {
+    if (this.#isClosed) throw new WorkerStopping()
+    let child = this.#idle.pop()
+    while (child?.isGone) child = this.#idle.pop()
+    child ??= this.#spawn()
+    const taken = child
+    return isolatedHandler(taken, { run, clock, onReturned: () => this.#takeBack(taken) })
   }
 
   /** Ends every process and waits until it is gone. */
@@ -78,9 +84,11 @@ export class IsolatedPool {
     const at = this.#idle.indexOf(child)
     if (at !== -1) this.#idle.splice(at, 1)
     if (this.#isClosed) return
-    // One that could not even start is not tried again and again: the next job does, and fails if it must.
-    if (child.isReady && this.#children.size < this.#settings.warm) this.#idle.push(this.#spawn())
-    if (!child.isReady) this.#logger.warn({ type: this.#settings.type }, 'an isolated process could not be started')
+    const { type, warm } = this.#settings
+    // One that ended before its first run would do so again and again: the next job tries, and fails if it must.
+    if (child.runs > 0 && this.#children.size < warm) this.#idle.push(this.#spawn())
+    if (child.runs === 0 && !child.isStopping)
+      this.#logger.warn({ type }, 'an isolated process ended before its first run')
   }
 
   #trimLater(): void {
