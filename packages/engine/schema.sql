@@ -125,6 +125,7 @@ create table millrace.job (
   trace_parent        text,
   last_error          text,
   payload             jsonb not null,
+  cancel_reason       text,
   constraint job_pkey primary key (id),
   constraint job_priority_check check ((priority >= 0)),
   constraint job_status_check check ((status = any (array['pending', 'processing', 'blocked'])))

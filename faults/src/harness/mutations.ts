@@ -83,7 +83,7 @@ const table = {
   ],
   /** The same, of results. */
   'results-stripped': [
-    edit('jobFinish', /(?<=reason, last_error, payload, )result(?=\n\s+from finished)/, 'jsonb_strip_nulls(result)'),
+    edit('jobFinish', /(?<=last_error, payload, )result(?=\n\s+from finished)/, 'jsonb_strip_nulls(result)'),
   ],
   /** Nothing ever becomes a dead letter. */
   'no-burial': [edit('jobBury', 'where job.id', 'where false and job.id')],

@@ -141,7 +141,7 @@ const cancels: Part = (play) => {
       },
       async () => {
         if (isDone) return
-        isDone = (await jobCancelRunning(session, null, [subject.id])).length > 0
+        isDone = (await jobCancelRunning(session, null, [subject.id], 'by an actor')).length > 0
         play.saw({ kind: 'cancel-running' }, isDone)
       },
     )

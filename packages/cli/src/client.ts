@@ -1,9 +1,10 @@
 // A client for commands that look at jobs or change them: which database, which workload, and how a failure is told.
 import { readFileSync } from 'node:fs'
+import { hasEmbedded } from '@millrace/embedded'
 import { type Command, Option } from 'commander'
 import { createMillrace, type Logger, type Millrace } from 'millrace'
 import { type Database, openForLook } from './database.ts'
-import { fail } from './failure.ts'
+import { fail, Refused } from './failure.ts'
 import type { Workload } from './workload.ts'
 import { loadWorkload, WorkloadUnusable } from './workload-module.ts'
 
@@ -45,25 +46,51 @@ export async function withClient(
   options: ClientOptions,
   work: (opened: Opened) => Promise<void>,
 ): Promise<void> {
-  let database: Database | undefined
-  let millrace: Millrace | undefined
+  let failure: { error: unknown } | undefined
+  const resources: { stop(): Promise<void> }[] = []
+  const release = async () => {
+    for (const each of resources.splice(0).reverse()) await each.stop()
+  }
+  const leave = onInterrupt(release)
   try {
     const workload = await namedWorkload(options.module)
-    database = await openForLook(options.databaseUrl)
-    millrace = createMillrace({
+    const database = await existingDatabase(options.databaseUrl)
+    resources.push(database)
+    const millrace = createMillrace({
       database: database.url,
       jobs: workload?.jobs ?? [],
       maxConnections: 2,
       logger: silent,
     })
+    resources.push({ stop: () => millrace.close() })
     await work({ millrace, workload })
   } catch (error) {
-    await millrace?.close()
-    await database?.stop()
-    fail(command, error)
+    failure = { error }
   }
-  await millrace.close()
-  await database.stop()
+  await release()
+  leave()
+  if (failure !== undefined) fail(command, failure.error)
+}
+
+/** A database that was started for this command must not outlive it. */
+function onInterrupt(release: () => Promise<void>): () => void {
+  const hear = () => void release().finally(() => process.exit(130))
+  process.once('SIGINT', hear)
+  process.once('SIGTERM', hear)
+  return () => {
+    process.off('SIGINT', hear)
+    process.off('SIGTERM', hear)
+  }
+}
+
+/** Looking at a database that is made for the look would tell a tired operator that all is well. */
+async function existingDatabase(url: string | undefined): Promise<Database> {
+  if (!url && !(await hasEmbedded())) {
+    throw new Refused(
+      'No database is given, and this project has no embedded one. Set DATABASE_URL or pass --database-url, or start `millrace dev` here.',
+    )
+  }
+  return openForLook(url)
 }
 
 /** The workload of `--module` or of the package in the working directory. */

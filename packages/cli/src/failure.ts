@@ -7,16 +7,27 @@ import { PsqlUnusable } from './psql-program.ts'
 import { CrashLoop, EXIT_CRASH_LOOP, StartFailed } from './supervisor/verdict.ts'
 import { WorkloadUnusable } from './workload-module.ts'
 
+/** A command cannot do what it was asked: said without a stack. */
+export class Refused extends Error {
+  override readonly name = 'Refused'
+}
+
 /** What went wrong, for people. Errors that are not meant for them keep their stack. */
 export function failureText(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   if (error instanceof WorkloadUnusable) {
-    const { stack } = (error.cause ?? {}) as Error
-    return `${error.message}${stack ? `\n\n${stack}` : ''}`
+    const { stack, code } = (error.cause ?? {}) as NodeJS.ErrnoException
+    return `${error.message}${stack && code !== 'MODULE_NOT_FOUND' ? `\n\n${stack}` : ''}`
   }
-  const known = [MillraceError, EmbeddedError, PortUnusable, PsqlUnusable, StartFailed, CrashLoop]
+  if (isUnmigrated(error))
+    return `The database has no Millrace schema, or an older one (${error.message}). Run \`millrace migrate\`, then try again.`
+  const known = [MillraceError, EmbeddedError, PortUnusable, PsqlUnusable, Refused, StartFailed, CrashLoop]
   return known.some((each) => error instanceof each) ? error.message : (error.stack ?? error.message)
 }
+
+/** Postgres misses a schema, a table or a column. */
+const isUnmigrated = (error: Error): boolean =>
+  ['3F000', '42P01', '42703'].includes(String((error as { code?: unknown }).code))
 
 /** Says what went wrong and ends the process. */
 export function fail(command: Command, error: unknown): never {

@@ -8,6 +8,7 @@ import { jobCommand } from './commands/job.ts'
 import { jobsCommand } from './commands/jobs.ts'
 import { migrateCommand } from './commands/migrate.ts'
 import { psqlCommand } from './commands/psql.ts'
+import { queuesCommand } from './commands/queues.ts'
 import { retryCommand } from './commands/retry.ts'
 import { typesCommand } from './commands/types.ts'
 import { workCommand } from './commands/work.ts'
@@ -23,7 +24,8 @@ Examples:
   millrace types dist/workload.js    what jobs there are, and examples of them
 
 Environment:
-  DATABASE_URL   the database; without it \`dev\` and \`psql\` use an embedded Postgres that keeps its data
+  DATABASE_URL   the database; without it \`dev\` and \`psql\` start the project's embedded Postgres, which keeps its data,
+                 and the commands that look at jobs use it if there is one
   LOG_LEVEL      debug, info (default), warn or error
 `
 
@@ -41,6 +43,7 @@ export async function main(argv: readonly string[] = process.argv): Promise<void
     .addCommand(workCommand())
     .addCommand(migrateCommand())
     .addCommand(enqueueCommand())
+    .addCommand(queuesCommand())
     .addCommand(jobsCommand())
     .addCommand(jobCommand())
     .addCommand(cancelCommand())

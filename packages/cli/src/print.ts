@@ -1,4 +1,5 @@
 // What commands write to stdout.
+import type { Command } from 'commander'
 
 export function print(text: string): void {
   process.stdout.write(text)
@@ -23,6 +24,16 @@ export function fromNow(time: Date | null, now = Date.now()): string {
   if (unit === undefined) return 'now'
   const amount = `${Math.round(Math.abs(ms) / size)}${unit}`
   return ms > 0 ? `in ${amount}` : `${amount} ago`
+}
+
+/** How to get the next page of a list, with the options of this one. */
+export function moreHint(command: Command, lastId: string | undefined): string {
+  const names = []
+  for (let each: Command | null = command; each !== null; each = each.parent) names.unshift(each.name())
+  const options = command.options
+    .filter((option) => option.long !== '--before' && command.getOptionValueSource(option.attributeName()) === 'cli')
+    .map((option) => `${option.long} ${command.getOptionValue(option.attributeName())}`)
+  return `\nThere may be more: ${[...names, ...options, `--before ${lastId}`].join(' ')}\n`
 }
 
 /** One line of at most `width` characters: what comes from a job may hold anything, control characters included. */

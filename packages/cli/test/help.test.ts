@@ -15,6 +15,7 @@ test('the help lists the commands and shows examples', async () => {
     'work',
     'migrate',
     'enqueue',
+    'queues',
     'jobs',
     'job',
     'cancel',

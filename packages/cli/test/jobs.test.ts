@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { freshDatabase } from './support/database.ts'
 import { fixture, Program } from './support/program.ts'
+import { StateHome } from './support/state-home.ts'
 
 // The contract of fixtures/nap.js, as a program that only enqueues would have it.
 const queues = defineQueues({ beds: { concurrency: 3 } })
@@ -59,6 +60,7 @@ test.each([
   [['enqueue', 'nap', '{}'], /No workload is named.*--module/],
   [['enqueue', 'nap', '{}', '--delay', 'soon'], /Expected a number with ms, s, m, h or d/],
   [['job', '1'], /There is no job 1/],
+  [['job', 'abc'], /"abc" is not the id of a job/],
   [['jobs', '--status', 'done'], /Allowed choices are pending/],
   [['jobs', '--limit', '0'], /Expected a number from 1 to 1000/],
 ])('%j is refused', async (args, message) => {
@@ -71,16 +73,28 @@ test.each([
 test('jobs lists them as a table, as JSON and by filter; an empty list says so', async () => {
   await using t = await setup()
   expect((await t.run('jobs')).out).toBe('No job is like that.\n')
+  expect((await t.run('queues')).out).toBe('Nothing waits and nothing runs.\n')
   const { id } = await t.millrace.enqueue(nap, {}, { tenant: 'acme\u001b[31m', delay: '1h' })
   const { id: other } = await t.millrace.enqueue(nap, {})
   await t.millrace.cancel(other)
+  expect((await t.run('queues')).out).toMatch(/^beds +0 +1 +0$/m)
   const { out } = await t.run('jobs')
   expect(out).toMatch(/^ID +STATUS +TYPE +QUEUE +TENANT +ATTEMPT +WHEN\n/)
   expect(out).toMatch(new RegExp(`^${id} +pending +nap +beds +acme \\[31m +0/5 +due in (60m|1h)$`, 'm'))
   expect(out).toMatch(new RegExp(`^${other} +cancelled +nap +beds +0/5 +ended (now|1s ago)$`, 'm'))
   const json = await t.run('jobs', '--status', 'cancelled', '--json')
   expect(JSON.parse(json.out)).toMatchObject([{ id: other, status: 'cancelled' }])
-  expect((await t.run('jobs', '--limit', '1')).out).toContain(`millrace jobs --before ${other}`)
+  expect((await t.run('jobs', '--limit', '1')).out).toContain(`millrace jobs --limit 1 --before ${other}`)
+})
+
+test('commands that look need a database that exists, and say when it is not migrated', async () => {
+  await using home = await StateHome.create()
+  await using nowhere = new Program(['jobs'], home.env)
+  expect(await nowhere.ended()).toMatchObject({ code: 1, err: expect.stringMatching(/No database is given/) })
+  expect(await home.servers()).toEqual([])
+  await using database = await freshDatabase({ migrated: false })
+  await using empty = new Program(['dead'], { DATABASE_URL: database.url })
+  expect((await empty.ended()).err).toMatch(/^error: The database has no Millrace schema.*Run `millrace migrate`.*\n$/)
 })
 
 test('job shows one in full', async () => {

@@ -12,10 +12,10 @@ test('types lists the job types of a workload without starting it', async () => 
   expect(code).toBe(0)
   expect(out).toBe(
     [
-      'TYPE    QUEUE  ATTEMPTS  TIMEOUT  TENANT            DEDUPE  HANDLER',
-      'letter  mail   3         30 s     optional          by key  yes',
-      "audit   orgs   5         lane's   required          no      none",
-      "bill    orgs   5         lane's   from the payload  no      none",
+      'TYPE    QUEUE  ATTEMPTS  TIMEOUT     TENANT            DEDUPE  HANDLER',
+      'letter  mail   3         30 s        optional          by key  yes',
+      "audit   orgs   5         the lane's  required          no      none",
+      "bill    orgs   5         the lane's  from the payload  no      none",
       '',
     ].join('\n'),
   )

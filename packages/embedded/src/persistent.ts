@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { findBinaries } from './binaries.ts'
@@ -51,6 +52,13 @@ export async function startEmbedded(options: EmbeddedOptions = {}): Promise<Embe
       throw error
     }
   })
+}
+
+/** Was there ever an embedded server for this project? Makes nothing. */
+export async function hasEmbedded(options: Pick<EmbeddedOptions, 'name' | 'directory' | 'env'> = {}): Promise<boolean> {
+  const host = await surveyHost(options.env ?? process.env)
+  const directory = await clusterDirectory(host, options.name, options.directory)
+  return existsSync(join(directory, 'data', 'PG_VERSION'))
 }
 
 /** Registers us as a user of the cluster; the answer undoes that, and stops the server if nobody else is left. */

@@ -160,7 +160,7 @@ export class Millrace {
 
   /** Tries a job again: a waiting one at once, a dead one by redriving its letter as a new job. */
   retry(id: string, options: RedriveOptions): Promise<RetryResult> {
-    return retryJob({ db: this.#db, jobs: this.#jobs, deadLetters: this.deadLetters }, id, options)
+    return retryJob({ jobs: this.#jobs, deadLetters: this.deadLetters }, id, options)
   }
 
   /** Makes a waiting job due now. False: it is not waiting. */

@@ -35,6 +35,7 @@ const NOT_A_TYPE = new Set(['FAST', 'SLOW', 'STUCK_JOB'])
 
 /** `declared` with what the environment says instead. Pass the result on to `work()`. */
 export function workSettingsFrom(env: Env, jobs: readonly JobContract[], declared: WorkSettings = {}): WorkSettings {
+  refuseMisspelt(env)
   const stuckAfter = minutes(env, 'WORKER_STUCK_JOB_TIMEOUT_MINUTES')
   const batchSize = whole(env, 'WORKER_BATCH_SIZE')
   const pollInterval = whole(env, 'WORKER_POLL_INTERVAL_MS')
@@ -49,6 +50,27 @@ export function workSettingsFrom(env: Env, jobs: readonly JobContract[], declare
     memory: { ...declared.memory, ...memoryFrom(env) },
   }
 }
+
+const FIXED = [
+  ...Object.values(LANES).flatMap(({ slots, timeout }) => [slots, timeout]),
+  'WORKER_STUCK_JOB_TIMEOUT_MINUTES',
+  'WORKER_BATCH_SIZE',
+  'WORKER_POLL_INTERVAL_MS',
+  'WORKER_MEMORY_THRESHOLD_PERCENT',
+  'WORKER_MEMORY_CHECK_INTERVAL_MS',
+]
+
+/** Other programs may have WORKER_ variables too; one that looks almost like ours is a slip. */
+function refuseMisspelt(env: Env): void {
+  for (const variable of Object.keys(env)) {
+    if (!variable.startsWith('WORKER_') || TYPE_TIMEOUT.test(variable) || FIXED.includes(variable)) continue
+    const near = FIXED.find((known) => known.length === variable.length && isSwapped(known, variable))
+    if (near !== undefined) throw new InvalidDefinition(`${variable} is set. Did you mean ${near}?`)
+  }
+}
+
+/** The same letters in another order, as fingers do it. */
+const isSwapped = (a: string, b: string): boolean => [...a].sort().join('') === [...b].sort().join('')
 
 function lanesFrom(env: Env, jobs: readonly JobContract[], declared: WorkSettings['lanes']): WorkSettings['lanes'] {
   const changes = Object.entries(LANES).map(([name, { slots, timeout }]) => {

@@ -108,6 +108,7 @@ describe('WORKER_* variables', () => {
     [{ WORKER_FAST_THREADS: '0' }, /WORKER_FAST_THREADS is "0": expected a whole number from 1/],
     [{ WORKER_BATCH_SIZE: 'ten' }, /WORKER_BATCH_SIZE is "ten"/],
     [{ WORKER_SLOW_TIMEOUT_MINUTES: '-5' }, /WORKER_SLOW_TIMEOUT_MINUTES is "-5": expected minutes above 0/],
+    [{ WORKER_BATHC_SIZE: '5' }, /Did you mean WORKER_BATCH_SIZE/],
     [{ WORKER_ANALISYS_TIMEOUT_MINUTES: '5' }, /Did you mean "WORKER_ANALYSIS_TIMEOUT_MINUTES"/],
   ])('%o is refused with the variable’s name', (env, message) => {
     expect(() => from(env)).toThrow(message)

@@ -2,7 +2,8 @@
 import type { Command } from 'commander'
 import type { DeadLetter, DeadLetterDetails, DeadLetterFilter, Millrace } from 'millrace'
 import { type ClientOptions, withClient } from '../client.ts'
-import { fromNow, oneLine, print, printJson } from '../print.ts'
+import { Refused } from '../failure.ts'
+import { fromNow, moreHint, oneLine, print, printJson } from '../print.ts'
 import { table } from '../table.ts'
 import { counted } from '../worker-process.ts'
 import { redriveOptions } from './retry.ts'
@@ -33,8 +34,13 @@ export async function list(options: ListOptions, command: Command): Promise<void
     })
     if (options.json) return printJson(letters)
     if (letters.length === 0) return print(`No dead letter is ${status === 'any' ? 'like that' : status}.\n`)
-    print(table(['ID', 'DIED', 'TYPE', 'TENANT', 'REASON', 'ATTEMPTS', 'STATUS', 'KIND', 'ERROR'], letters.map(rowOf)))
-    if (letters.length === limit) print(`\nThere may be more: millrace dead --before ${letters.at(-1)?.id}\n`)
+    print(
+      table(
+        ['ID', 'JOB', 'DIED', 'TYPE', 'TENANT', 'REASON', 'ATTEMPTS', 'STATUS', 'FINGERPRINT', 'ERROR'],
+        letters.map(rowOf),
+      ),
+    )
+    if (letters.length === limit) print(moreHint(command, letters.at(-1)?.id))
   })
 }
 
@@ -50,12 +56,13 @@ function filterOf({ queue, type, tenant, fingerprint }: FilterOptions): FilterOp
 function rowOf(letter: DeadLetter): string[] {
   return [
     letter.id,
+    letter.jobId,
     fromNow(letter.diedAt),
     oneLine(letter.type, 40),
     oneLine(letter.tenant, 30),
     letter.reason,
     String(letter.attempts),
-    letter.acknowledged && letter.status === 'pending' ? 'seen' : letter.status,
+    letter.acknowledged && letter.status === 'pending' ? 'acknowledged' : letter.status,
     letter.fingerprint ?? '',
     oneLine(letter.errorMessage, 60),
   ]
@@ -74,14 +81,17 @@ export async function groups(options: ClientOptions, command: Command): Promise<
       fromNow(group.lastDiedAt),
       oneLine(group.sampleMessage, 70),
     ])
-    print(table(['PENDING', 'TYPE', 'KIND', 'FIRST', 'LAST', 'NEWEST ERROR'], rows))
+    print(table(['PENDING', 'TYPE', 'FINGERPRINT', 'FIRST', 'LAST', 'NEWEST ERROR'], rows))
   })
 }
 
 export async function show(id: string, options: ClientOptions, command: Command): Promise<void> {
   await withClient(command, options, async ({ millrace }) => {
     const letter = await millrace.deadLetters.get(id)
-    if (letter === undefined) command.error(`error: There is no dead letter ${oneLine(id, 40)}.`)
+    if (letter === undefined)
+      throw new Refused(
+        `There is no dead letter ${oneLine(id, 40)}. \`millrace dead --status any\` lists them; a job's id is another one.`,
+      )
     if (options.json) return printJson(letter)
     print(block(letter))
   })
@@ -99,14 +109,23 @@ function block(letter: DeadLetterDetails): string {
     ['Status', `${letter.status}${decided}`],
     ['Redriven as', letter.redrivenJobId],
     ['Error', `${letter.errorClass ?? 'Error'}: ${letter.errorMessage}`],
-    ['Kind', letter.fingerprint],
+    ['Fingerprint', letter.fingerprint],
     ['Payload', JSON.stringify(letter.originalJob.payload)],
   ]
   const shown = lines.filter((line): line is [string, string] => line[1] !== null)
   const width = Math.max(...shown.map(([label]) => label.length))
   const head = shown.map(([label, value]) => `${label.padEnd(width)}  ${oneLine(value, 2_000)}\n`).join('')
   const { stack = null, logs = null } = letter.errorDetails ?? {}
-  return head + section('Notes', letter.notes) + section('Log', logText(logs)) + section('Stack', stack)
+  const attempts = letter.failedAttempts.map(
+    (each) => `${each.attempt}  ${fromNow(each.finishedAt)}  ${each.errorClass}: ${each.errorMessage}`,
+  )
+  return (
+    head +
+    section('Attempts', attempts.join('\n')) +
+    section('Notes', letter.notes) +
+    section('Log', logText(logs)) +
+    section('Stack', stack)
+  )
 }
 
 function section(title: string, text: string | null): string {
@@ -146,7 +165,7 @@ export async function redrive(ids: string[], options: RedriveOptions, command: C
           result.id,
           result.status,
           'jobId' in result ? result.jobId : '',
-          'message' in result ? oneLine(result.message, 120) : '',
+          'message' in result ? oneLine(result.message, 1_000) : '',
         ]),
       ),
     )

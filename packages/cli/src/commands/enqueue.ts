@@ -9,6 +9,7 @@ import {
   ResultTimeout,
 } from 'millrace'
 import { addClientOptions, addModuleOption, type ClientOptions, withClient } from '../client.ts'
+import { Refused } from '../failure.ts'
 import { oneLine, print, printJson } from '../print.ts'
 import { parseCount, parseDuration } from './worker-options.ts'
 
@@ -42,6 +43,9 @@ interface Options extends ClientOptions {
   readonly timeout: Duration
 }
 
+const NO_WORKLOAD =
+  'No workload is named, so the payload cannot be checked. Pass --module, set MILLRACE_MODULE, or add "millrace": { "module": "dist/workload.js" } to package.json.'
+
 export function enqueueCommand(): Command {
   const command = new Command('enqueue')
     .summary('enqueue a job')
@@ -64,11 +68,7 @@ export function enqueueCommand(): Command {
 async function act(type: string, json: string, options: Options, command: Command): Promise<void> {
   const payload = parsePayload(command, json === '-' ? await text(process.stdin) : json)
   await withClient(command, options, async ({ millrace, workload }) => {
-    if (workload === undefined) {
-      command.error(
-        'error: No workload is named, so the payload cannot be checked. Pass --module, set MILLRACE_MODULE, or add "millrace": { "module": "dist/workload.js" } to package.json.',
-      )
-    }
+    if (workload === undefined) throw new Refused(NO_WORKLOAD)
     const result = await millrace.enqueueByType(type, payload, enqueueOptions(options))
     if (options.wait) return await end(millrace, result, options)
     if (options.json) printJson(result)

@@ -1,6 +1,7 @@
 import { Command } from 'commander'
-import type { Job, JobAttempt } from 'millrace'
+import type { Job, JobAttempt, Millrace } from 'millrace'
 import { addClientOptions, type ClientOptions, withClient } from '../client.ts'
+import { Refused } from '../failure.ts'
 import { fromNow, oneLine, print, printJson } from '../print.ts'
 import { table } from '../table.ts'
 import { whenOf } from './jobs.ts'
@@ -22,19 +23,34 @@ export function jobCommand(): Command {
 async function act(id: string, options: ClientOptions, command: Command): Promise<void> {
   await withClient(command, options, async ({ millrace }) => {
     const job = await millrace.job(id)
-    if (job === undefined) return notFound(command, id)
+    if (job === undefined) throw noSuchJob(id)
     const attempts = await millrace.attempts(id)
     if (options.json) return printJson({ ...job, attempts })
-    print(block(job))
+    print(block(job, await letterOf(millrace, job)))
     if (attempts.length > 0) print(`\n${table(['ATTEMPT', 'FAILED', 'ERROR'], attempts.map(attemptRow))}`)
   })
 }
 
-function notFound(command: Command, id: string): never {
-  command.error(`error: There is no job ${oneLine(id, 40)}. It never existed, or its time in the archive is over.`)
+function noSuchJob(id: string): Refused {
+  if (!/^\d{1,19}$/.test(id)) return new Refused(`"${oneLine(id, 40)}" is not the id of a job: expected a number.`)
+  return new Refused(`There is no job ${id}. It never existed, or its time in the archive is over.`)
 }
 
-function block(job: Job): string {
+/** "17, pending": the dead letter of a dead job. */
+async function letterOf({ deadLetters }: Millrace, job: Job): Promise<string | null> {
+  if (job.status !== 'dead') return null
+  const letter = await deadLetters.ofJob(job.id)
+  return letter === undefined ? null : `${letter.id}, ${letter.status}: millrace dead show ${letter.id}`
+}
+
+/** "2026-01-31T08:00:00.000Z, after 1.2 s". */
+function endOf({ startedAt, finishedAt }: Job): string | null {
+  if (finishedAt === null) return null
+  const took = startedAt === null ? '' : `, after ${(finishedAt.getTime() - startedAt.getTime()) / 1_000} s`
+  return `${finishedAt.toISOString()}${took}`
+}
+
+function block(job: Job, letter: string | null): string {
   const lines: [string, string | null][] = [
     ['Job', job.id],
     ['Type', job.type],
@@ -47,7 +63,11 @@ function block(job: Job): string {
     ['Correlation', job.correlationId],
     ['Parent', job.parentJobId],
     ['Created', `${job.createdAt.toISOString()}${job.createdBy === null ? '' : ` by ${job.createdBy}`}`],
-    ['Worker', job.status === 'processing' ? job.workerId : null],
+    ['Worker', job.workerId],
+    ['Run', job.runId],
+    ['Started', job.startedAt?.toISOString() ?? null],
+    ['Ended', endOf(job)],
+    ['Letter', letter],
     ['Reason', job.reason],
     ['Last error', job.lastError],
     ['Payload', JSON.stringify(job.payload)],

@@ -1,7 +1,7 @@
 import { Command, InvalidArgumentError, Option } from 'commander'
 import type { Job, JobFilter } from 'millrace'
 import { addClientOptions, type ClientOptions, withClient } from '../client.ts'
-import { fromNow, oneLine, print, printJson } from '../print.ts'
+import { fromNow, moreHint, oneLine, print, printJson } from '../print.ts'
 import { table } from '../table.ts'
 
 const STATUSES = ['pending', 'processing', 'blocked', 'failed', 'completed', 'cancelled', 'dead']
@@ -41,7 +41,7 @@ async function act(options: Options, command: Command): Promise<void> {
     if (json) return printJson(jobs)
     if (jobs.length === 0) return print('No job is like that.\n')
     print(table(TITLES, jobs.map(rowOf)))
-    if (jobs.length === filter.limit) print(`\nThere may be more: millrace jobs --before ${jobs.at(-1)?.id}\n`)
+    if (jobs.length === filter.limit) print(moreHint(command, jobs.at(-1)?.id))
   })
 }
 

@@ -36,7 +36,7 @@ export function migrateCommand(): Command {
     .summary('bring the database to this version')
     .description('Bring the database schema to this version of Millrace.')
     .addOption(new Option('--database-url <url>', 'the database').env('DATABASE_URL'))
-    .option('--schema <name>', 'the schema that holds the tables', 'millrace')
+    .option('--schema <name>', 'the schema that holds the tables, for programs of your own that name it', 'millrace')
     .addOption(new Option('--dry-run', 'print the SQL that would run and change nothing').conflicts('status'))
     .option('--status', 'list the migrations and what became of them')
     .option('--json', 'print JSON')

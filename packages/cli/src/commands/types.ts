@@ -105,7 +105,7 @@ function asText(types: readonly TypeRow[]): string {
     row.type,
     row.queue,
     String(row.attempts),
-    row.timeoutMs === null ? "lane's" : `${row.timeoutMs / 1_000} s`,
+    row.timeoutMs === null ? "the lane's" : `${row.timeoutMs / 1_000} s`,
     row.tenant,
     row.isDeduplicated ? 'by key' : 'no',
     row.hasHandler ? 'yes' : 'none',

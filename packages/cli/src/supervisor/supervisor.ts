@@ -124,20 +124,20 @@ export class Supervisor extends EventEmitter<SupervisorEvents> {
       onStopped: (child, exit) => this.emit('process_stopped', { ...about(child), ...exit, ranMs: child.ranMs }),
       onDied: (child, exit, restartInMs) => {
         const error = child.failure?.text ?? null
-        this.emit('process_died', { ...about(child), ...exit, ranMs: child.ranMs, restartInMs, error })
-        if (slot.isVacant) this.#judge(slot, child, exit)
+        const end = slot.isVacant ? this.#judge(slot, child, exit) : undefined
+        const pause = end === undefined ? restartInMs : null
+        this.emit('process_died', { ...about(child), ...exit, ranMs: child.ranMs, restartInMs: pause, error })
+        if (end !== undefined) this.#fail(end)
       },
     })
     return slot
   }
 
   /** A start that failed is final before anything ever ran: whoever started us is there to read why. */
-  #judge(slot: Slot, { failure }: Child, exit: Exit): void {
-    if (failure !== undefined && (failure.kind === 'final' || !this.#hasBeenReady)) {
-      this.#fail(new StartFailed(failure.text))
-    } else if (slot.failedStarts >= MAX_FAILED_STARTS && !this.#slots.some((each) => each.isReady)) {
-      this.#fail(new CrashLoop(slot.number, slot.failedStarts, causeOf(exit)))
-    }
+  #judge(slot: Slot, { failure }: Child, exit: Exit): StartFailed | CrashLoop | undefined {
+    if (failure !== undefined && (failure.kind === 'final' || !this.#hasBeenReady)) return new StartFailed(failure.text)
+    const isLoop = slot.failedStarts >= MAX_FAILED_STARTS && !this.#slots.some((each) => each.isReady)
+    return isLoop ? new CrashLoop(slot.number, slot.failedStarts, causeOf(exit)) : undefined
   }
 }
 

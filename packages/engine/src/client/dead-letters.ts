@@ -18,6 +18,7 @@ import {
   deadLetterGroups,
   deadLetterList,
   deadLetterNote,
+  deadLetterOfJob,
   type WholeDeadLetter,
 } from '../store/dead-letters.ts'
 import { isJobId, type JobAttempt, jobAttempts } from '../store/jobs.ts'
@@ -89,6 +90,12 @@ export class DeadLetters {
     if (!isJobId(id)) return undefined
     const letter = (await deadLetterGet(this.#db, [id])).get(id)
     return letter && { ...letter, failedAttempts: await jobAttempts(this.#db, letter.jobId) }
+  }
+
+  /** The letter of a job that died, if it left one. */
+  async ofJob(jobId: string): Promise<DeadLetterDetails | undefined> {
+    const id = isJobId(jobId) ? await deadLetterOfJob(this.#db, jobId) : undefined
+    return id === undefined ? undefined : this.get(id)
   }
 
   /** The pending letters by fingerprint and type, the largest groups first. */

@@ -56,7 +56,7 @@ export class JobManager {
         await this.#herald.tell([id])
         return 'cancelled'
       }
-      const [asked] = await jobCancelRunning(this.#db, now, [id])
+      const [asked] = await jobCancelRunning(this.#db, now, [id], reason)
       if (asked !== undefined) {
         await this.#waker.tellWorkers([{ kind: 'reconcile', workerId: asked.workerId }])
         return 'requested'

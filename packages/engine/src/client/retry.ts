@@ -1,6 +1,4 @@
-import type { Database } from '../store/db.ts'
-import { deadLetterOfJob } from '../store/dead-letters.ts'
-import { isJobId, type Job } from '../store/jobs.ts'
+import type { Job } from '../store/jobs.ts'
 import type { DeadLetters, RedriveOptions } from './dead-letters.ts'
 import type { JobManager } from './manage.ts'
 import type { RedriveResult } from './redrive.ts'
@@ -16,22 +14,18 @@ export type RetryResult =
   /** It is dead: what became of the redrive of its letter, whose id is `id`. */
   | Exclude<RedriveResult, { status: 'not_found' }>
 
-const letterOf = async (db: Database, jobId: string): Promise<string | undefined> =>
-  isJobId(jobId) ? deadLetterOfJob(db, jobId) : undefined
-
 /** Tries a job again, whatever state it is in: a waiting one at once, a dead one by a new job. */
 export async function retryJob(
-  services: { db: Database; jobs: JobManager; deadLetters: DeadLetters },
+  { jobs, deadLetters }: { jobs: JobManager; deadLetters: DeadLetters },
   id: string,
   options: RedriveOptions,
 ): Promise<RetryResult> {
-  const { db, jobs, deadLetters } = services
   const job = await jobs.get(id)
   if (job?.status === 'processing') return { status: 'running' }
   if (await jobs.runNow(id)) return { status: 'due' }
   // The archive forgets sooner than the dead letters do.
-  const letterId = job === undefined || job.status === 'dead' ? await letterOf(db, id) : undefined
-  const [result] = letterId === undefined ? [] : await deadLetters.redrive(letterId, options)
+  const letter = job === undefined || job.status === 'dead' ? await deadLetters.ofJob(id) : undefined
+  const [result] = letter === undefined ? [] : await deadLetters.redrive(letter.id, options)
   if (result !== undefined && result.status !== 'not_found') return result
   return job === undefined ? { status: 'not_found' } : { status: 'finished', as: job.status }
 }

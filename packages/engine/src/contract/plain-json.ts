@@ -197,7 +197,7 @@ const NO_JSON = {
   symbol: 'it is a symbol, which JSON leaves out; pass data only',
 } as const
 /** What stands where a secret was taken out. */
-const PLACEHOLDER = /^(?:\*+|x+|•+|[[<(]?(?:redacted|filtered|masked|hidden|removed)[\])>]?)$/i
+const PLACEHOLDER = /^(?:\*+|x{3,}|•+|[[<(]?(?:redacted|filtered|masked|hidden|removed)[\])>]?)$/i
 
 /** What JSON takes instead of the value: that of its toJSON. */
 function resolved(value: unknown, key: string | number): unknown {

@@ -10,6 +10,7 @@ import type { Ticker } from './loop.ts'
 
 const BATCH = 100
 const INTERVAL_MS = 30_000
+const VAIN_PAUSE_MS = 1_000
 /** Who decided, on the letter and on the new job. */
 const BY = 'millrace: redrive rule'
 
@@ -39,11 +40,13 @@ export class Redriver implements Ticker<RedriverResult> {
     // A payload that does not fit today may fit after the next deployment, and a key may be free later.
     if (inVain.length > 0) await deadLetterPostpone(db, clock.databaseNow(), inVain)
     const redriven = results.filter(({ status }) => status === 'redriven').length
-    return { redriven, postponed: inVain.length, isMore: due.length === BATCH && redriven > 0 }
+    return { redriven, postponed: inVain.length, isMore: due.length === BATCH }
   }
 
   delayAfter(result: RedriverResult): number {
-    return result.isMore ? 0 : INTERVAL_MS
+    if (!result.isMore) return INTERVAL_MS
+    // Whole batches in vain must not become a loop without a pause.
+    return result.redriven > 0 ? 0 : VAIN_PAUSE_MS
   }
 }
 

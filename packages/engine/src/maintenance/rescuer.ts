@@ -119,7 +119,7 @@ export class Rescuer implements Ticker<RescueResult> {
     const { id, runId } = orphan
     if (orphan.cancelRequested) {
       const retention = this.#retentionOf(orphan.type)
-      return { kind: 'finish', id, runId, status: 'cancelled', result: null, reason: 'cancelled on request', retention }
+      return { kind: 'finish', id, runId, status: 'cancelled', result: null, reason: null, retention }
     }
     if (orphan.crashes + 1 >= MAX_CRASHES) {
       const message = `The worker process died ${MAX_CRASHES} times while running this job.`

@@ -207,8 +207,9 @@ export function jobCancelRunning(
   session: Session,
   now: Now,
   ids: readonly string[],
+  reason: string,
 ): Promise<{ id: string; workerId: string }[]> {
-  return session.run('jobCancelRunning', [now, plainArray(ids)])
+  return session.run('jobCancelRunning', [now, plainArray(ids), reason])
 }
 
 export function jobRunNow(

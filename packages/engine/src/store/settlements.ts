@@ -22,6 +22,7 @@ export interface Finish extends RunKey {
   status: 'completed' | 'cancelled'
   /** JSON text. */
   result: string | null
+  /** Null of a cancelled one: the reason of whoever asked. */
   reason: string | null
   retention: Retention
 }

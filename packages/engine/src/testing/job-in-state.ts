@@ -38,12 +38,27 @@ export interface JobInStateOptions<C extends JobContract> extends Omit<EnqueueOp
 const SCHEDULED_MS = 3_600_000
 const RETRY_MS = 30_000
 
+const STATES: readonly State[] = [
+  'pending',
+  'scheduled',
+  'failed',
+  'suspect',
+  'blocked',
+  'processing',
+  'stopping',
+  'completed',
+  'cancelled',
+  'dead',
+]
+
 /** Makes a job and brings it into that state. Answers as `millrace.job(id)` does. */
 export async function jobInState<C extends JobContract>(
   millrace: Millrace,
   state: State,
   options: JobInStateOptions<C>,
 ): Promise<Job> {
+  if (!STATES.includes(state))
+    throw new InvalidDefinition(`There is no state "${state}"; expected one of ${STATES.join(', ')}.`)
   const { contract, payload, ...given } = options
   const enqueueOptions = { ...defaultsOf(state, given), ...given }
   const { id, status } = await millrace.enqueueByType(contract.type, payload, enqueueOptions)
@@ -70,7 +85,7 @@ async function bring(services: ClientServices, job: { id: string; contract: JobC
   const claims = new InlineClaims(services, [contract])
   await claims.begin()
   const run = await claims.one({ id, queue: contract.queue.name })
-  if (state === 'stopping') await jobCancelRunning(db, clock.databaseNow(), [id])
+  if (state === 'stopping') await jobCancelRunning(db, clock.databaseNow(), [id], 'asked to stop by a test')
   if (state === 'processing' || state === 'stopping') return
   await settle(db, clock.databaseNow(), [settlementFor(state, run)])
   await claims.end()

@@ -27,6 +27,8 @@ export async function runJob<C extends JobContract>(
   payload: PayloadInput<C>,
   ...[options = {}]: OptionsArgument<C, RunJobOptions>
 ): Promise<RunReport<ResultOutput<C>>> {
+  if (implementation?.contract === undefined)
+    throw new InvalidDefinition('runJob got no implementation: pass what implement(contract, handler) returned.')
   const { millrace } = options as RunJobOptions
   const report =
     millrace === undefined

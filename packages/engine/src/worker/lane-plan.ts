@@ -70,9 +70,12 @@ interface Planning {
 
 function declaredLane(name: string, options: LaneOptions, { plan, contracts }: Planning): Lane {
   checkSlots(options.slots, `Lane "${name}" has slots`)
+  const { takes = 'any' } = options
+  if (takes !== 'any' && takes !== 'fast')
+    throw new InvalidDefinition(`Lane "${name}" takes ${JSON.stringify(takes)}: expected 'any' or 'fast'.`)
   const weights = weightsOf(name, options, contracts)
   const inReach = contracts.filter(({ queue }) => weights.has(queue.name))
-  const taken = options.takes === 'fast' ? inReach.filter(({ speed }) => speed === 'fast') : inReach
+  const taken = takes === 'fast' ? inReach.filter(({ speed }) => speed === 'fast') : inReach
   if (taken.length === 0) {
     throw new InvalidDefinition(
       `Lane "${name}" takes only fast job types, and none of its queues has one. Declare speed: 'fast' on a contract, or leave the lane out.`,

@@ -42,7 +42,7 @@ export async function verdict(input: VerdictInput): Promise<Settlement> {
       return failed(input, error)
     }
   }
-  if (aborted instanceof CancelRequested) return finish(run, 'cancelled', null, 'cancelled on request')
+  if (aborted instanceof CancelRequested) return finish(run, 'cancelled', null, null)
   if (aborted instanceof WorkerStopping || aborted instanceof LeaseLost) return giveBack(run.fence)
   return failed(input, ending.thrown)
 }

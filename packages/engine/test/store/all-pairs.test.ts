@@ -145,7 +145,7 @@ const operations: Record<string, Operation> = {
       blocked: 'cancelled',
       processing: 'stopping',
     },
-    changes: ['cancel_requested_at', 'updated_at'],
+    changes: ['cancel_requested_at', 'cancel_reason', 'updated_at'],
   },
   'run now': {
     act: (job) => millrace.runNow(job.id),

@@ -73,7 +73,7 @@ async function explain(text: string, values: unknown[]) {
   }
 }
 
-const none = [null, null, null, null, null, null, null, null]
+const none = new Array<null>(8).fill(null)
 const week = 7 * 86_400_000
 
 describe.each(['fresh', 'no'])('with %s statistics', (statistics) => {
@@ -94,6 +94,8 @@ describe.each(['fresh', 'no'])('with %s statistics', (statistics) => {
     ['deadLetterList', ['ignored', ...none.slice(1), 50], 'dead_letter_by_status_idx', 100],
     ['deadLetterList', [...none.slice(0, 5), 'f3', null, null, 50], 'dead_letter_by_fingerprint_idx', 200],
     ['deadLetterList', [...none, 50], 'dead_letter_jobs_pkey', 50],
+    ['deadLetterOfJob', ['77'], 'dead_letter_by_job_idx', 50],
+    ['deadLetterTryLock', ['{1,2,3,100000}'], 'dead_letter_jobs_pkey', 50],
     ['deadLetterLock', ['{1,2,3,100000}'], 'dead_letter_jobs_pkey', 50],
   ] as const)('%s reads little: %o', async (statement, values, index, buffers) => {
     const plan = await explain(statementTexts[statement], [...values])

@@ -65,6 +65,11 @@ describe('lanes from what the program asks for', () => {
     ['lanes and concurrency', { lanes: { a: { slots: 1 } }, concurrency: { main: 1 } }, /both lanes and concurrency/],
     ['an unknown queue', { lanes: { a: { slots: 1, queues: ['mian'] } } }, /"mian".*Did you mean "main"/],
     ['no queue', { lanes: { a: { slots: 1, queues: [] } } }, /names no queue/],
+    [
+      'a strange word',
+      { lanes: { a: { slots: 1, takes: 'fsat' as never } } },
+      /takes "fsat": expected 'any' or 'fast'/,
+    ],
     ['no slots', { lanes: { a: { slots: 0 } } }, /Lane "a" has slots 0/],
     ['a share of nothing', { lanes: { a: { slots: 1, queues: { main: 0 } } } }, /share 0/],
     ['a type left over', { lanes: { a: { slots: 1, takes: 'fast' } } }, /No lane takes job "analysis" of queue "main"/],

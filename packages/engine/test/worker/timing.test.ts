@@ -99,9 +99,9 @@ describe('cancelling', () => {
     const { id } = await millrace.enqueue(patient, {})
     await jobEvent(millrace, 'job_started', id)
     const cancelled = jobEvent(millrace, 'job_cancelled', id)
-    expect(await t.client([patient]).cancel(id)).toBe('requested')
+    expect(await t.client([patient]).cancel(id, { reason: 'enough' })).toBe('requested')
     await cancelled
-    expect(await millrace.job(id)).toMatchObject({ status: 'cancelled', reason: 'cancelled on request' })
+    expect(await millrace.job(id)).toMatchObject({ status: 'cancelled', reason: 'enough' })
   })
 
   test('a running job that finishes all the same has completed', async () => {

@@ -1,6 +1,6 @@
 -- Settle runs that ended for good without failing: completed, or cancelled on purpose. The rows move to the archive.
 -- Params:  $1 now timestamptz or null, $2 ids bigint[], $3 run_ids uuid[], $4 statuses text[], $5 results jsonb[],
---          $6 reasons text[], $7 retentions text[] ('none' keeps nothing)
+--          $6 reasons text[] (null of a cancelled one: why it was asked to stop), $7 retentions text[] ('none' keeps nothing)
 -- Returns: the ids whose fence held. A missing id belongs to another run by now, or was settled before.
 -- Locks:   those job rows, in the order given: pass them sorted by id.
 -- Index:   job_pkey. The case keeps the planner off job_running_idx, where it would read every running job,
@@ -24,7 +24,9 @@ archived as (
   select
     id, final_status, type, queue, tenant, priority, attempt, max_attempts, crashes, payload_version, run_at, created_at,
     started_at, coalesce($1, now()), last_error_at, parent_job_id, workflow_id, run_id, worker_id, retention, dedup_key,
-    correlation_id, created_by, trace_parent, reason, last_error, payload, result
+    correlation_id, created_by, trace_parent,
+    case final_status when 'cancelled' then coalesce(reason, cancel_reason, 'cancelled on request') else reason end,
+    last_error, payload, result
   from finished
   where retention <> 'none'
 )
