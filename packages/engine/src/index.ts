@@ -68,13 +68,7 @@ export {
   migrationDryRun,
   migrationStatus,
 } from './migrate.ts'
-export {
-  createMillrace,
-  type MemoryOptions,
-  type Millrace,
-  type MillraceOptions,
-  type WorkOptions,
-} from './millrace.ts'
+export { createMillrace, type Millrace, type MillraceOptions } from './millrace.ts'
 export type { Queryable } from './store/db.ts'
 export type {
   DeadLetter,
@@ -89,4 +83,5 @@ export { type WorkSettings, workSettingsFrom } from './work-env.ts'
 export { type Handler, type Implementation, implement, type JobContext } from './worker/context.ts'
 export type { Isolation } from './worker/isolation/isolation.ts'
 export type { LaneOptions } from './worker/lane-plan.ts'
+export type { MemoryOptions, WorkOptions } from './worker/work-options.ts'
 export type { LaneDescription, Worker } from './worker/worker.ts'

@@ -7,7 +7,7 @@ import {
   type CorrelationTrace,
 } from './client/correlation.ts'
 import { DeadLetters, type RedriveOptions } from './client/dead-letters.ts'
-import { type EnqueueOptions, type OptionsArgument, wholeNumber } from './client/enqueue-options.ts'
+import type { EnqueueOptions, OptionsArgument } from './client/enqueue-options.ts'
 import { type EnqueueResult, Enqueuer } from './client/enqueuer.ts'
 import { Herald } from './client/herald.ts'
 import { type CancelResult, JobManager } from './client/manage.ts'
@@ -15,7 +15,6 @@ import { type JobResult, type ResultOptions, Results } from './client/results.ts
 import { type RetryResult, retryJob } from './client/retry.ts'
 import { Waker } from './client/waker.ts'
 import { type Clock, systemClock } from './clock.ts'
-import { type Duration, toMs } from './contract/duration.ts'
 import type { JobContract, PayloadInput, ResultOutput } from './contract/job.ts'
 import { Registry } from './contract/registry.ts'
 import { InvalidDefinition, WorkerStopping } from './errors.ts'
@@ -27,9 +26,7 @@ import type { JobFilter } from './store/job-list.ts'
 import type { Job, JobAttempt, QueueCount } from './store/jobs.ts'
 import { checkSchema } from './store/migrator.ts'
 import { checkServer } from './store/server.ts'
-import type { Implementation } from './worker/context.ts'
-import { type LanePlan, planLanes } from './worker/lane-plan.ts'
-import type { MemoryLimits } from './worker/memory-guard.ts'
+import { type WorkOptions, workerSettings } from './worker/work-options.ts'
 import { Worker } from './worker/worker.ts'
 
 export interface MillraceOptions {
@@ -53,25 +50,6 @@ export interface MillraceOptions {
   logger?: Logger
   /** For tests that move time. */
   clock?: Clock
-}
-
-export interface WorkOptions extends LanePlan {
-  handlers: readonly Implementation[]
-  /** How long running jobs may go on after stop(). Default 25 s. */
-  gracePeriod?: Duration
-  /** When nothing more is claimed because memory runs short. */
-  memory?: MemoryOptions
-  /** How often the lease is renewed, how long it lasts, how often dead workers are looked for. 10 s, 45 s, 15 s. */
-  lease?: { heartbeat?: Duration; ttl?: Duration; sweep?: Duration }
-  /** So many pending dead letters raise the event `dlq_alert`. Default 50. */
-  deadLetterAlertAt?: number
-}
-
-export interface MemoryOptions {
-  /** Of the heap's limit or of the container's memory, whichever is fuller. Default 85; 100 switches it off. */
-  thresholdPercent?: number
-  /** Default 60 s; shorter while memory is short. */
-  checkInterval?: Duration
 }
 
 export interface ClientServices {
@@ -209,13 +187,8 @@ export class Millrace {
 
   /** Starts a worker in this process. Refuses a server or schema on which the guarantees would not hold. */
   async work(options: WorkOptions): Promise<Worker> {
-    const contracts = options.handlers.map(({ contract }) => contract)
-    for (const contract of contracts) this.#registry.demand(contract)
-    const lanes = planLanes(options, contracts)
-    const times = leaseTimes(options.lease ?? {})
-    const graceMs = toMs(options.gracePeriod ?? '25s', 'gracePeriod')
-    const memory = memoryLimits(options.memory ?? {})
-    const deadLetterAlertAt = wholeNumber(options.deadLetterAlertAt ?? 50, 'deadLetterAlertAt', 1)
+    for (const { contract } of options.handlers) this.#registry.demand(contract)
+    const settings = workerSettings(options, this.#connection)
     this.#demandPlainConnection()
     const db = this.#open(ENGINE_CONNECTIONS)
     try {
@@ -226,28 +199,17 @@ export class Millrace {
       await db.close()
       throw error
     }
-    const slots = lanes.reduce((sum, lane) => sum + lane.slots, 0)
-    const worker = new Worker(
-      {
-        connection: this.#connection,
-        lanes,
-        implementations: options.handlers,
-        graceMs,
-        times,
-        memory,
-        deadLetterAlertAt,
-      },
-      {
-        db,
-        handlerDb: this.#open(Math.min(slots, this.#options.maxConnections ?? DEFAULT_CONNECTIONS)),
-        clock: this.#clock,
-        registry: this.#registry,
-        events: this.events,
-        logger: this.#options.logger ?? stderrLogger,
-        waker: this.#waker,
-        herald: this.#herald,
-      },
-    )
+    const slots = settings.lanes.reduce((sum, lane) => sum + lane.slots, 0)
+    const worker = new Worker(settings, {
+      db,
+      handlerDb: this.#open(Math.min(slots, this.#options.maxConnections ?? DEFAULT_CONNECTIONS)),
+      clock: this.#clock,
+      registry: this.#registry,
+      events: this.events,
+      logger: this.#options.logger ?? stderrLogger,
+      waker: this.#waker,
+      herald: this.#herald,
+    })
     this.#workers.add(worker)
     try {
       await worker.start()
@@ -302,27 +264,4 @@ export class Millrace {
   #open(maxConnections: number): Database {
     return new Database({ connection: this.#connection, schema: this.#schema, maxConnections, gate: this.#gate })
   }
-}
-
-function memoryLimits({ thresholdPercent = 85, checkInterval = '60s' }: MemoryOptions): MemoryLimits {
-  if (!(thresholdPercent > 0 && thresholdPercent <= 100))
-    throw new InvalidDefinition(
-      `memory.thresholdPercent is ${thresholdPercent}: expected a number above 0, at most 100.`,
-    )
-  const checkIntervalMs = toMs(checkInterval, 'memory.checkInterval')
-  if (checkIntervalMs < 10)
-    throw new InvalidDefinition(`memory.checkInterval is ${checkIntervalMs} ms: 10 ms is the least.`)
-  return { thresholdPercent, checkIntervalMs }
-}
-
-function leaseTimes(lease: NonNullable<WorkOptions['lease']>): { heartbeatMs: number; ttlMs: number; sweepMs: number } {
-  const heartbeatMs = toMs(lease.heartbeat ?? '10s', 'lease.heartbeat')
-  const ttlMs = toMs(lease.ttl ?? '45s', 'lease.ttl')
-  const sweepMs = toMs(lease.sweep ?? '15s', 'lease.sweep')
-  if (ttlMs < heartbeatMs * 3) {
-    throw new InvalidDefinition(
-      `lease.ttl is ${ttlMs} ms and lease.heartbeat ${heartbeatMs} ms: a lease must outlast three heartbeats, or one slow answer loses it.`,
-    )
-  }
-  return { heartbeatMs, ttlMs, sweepMs }
 }

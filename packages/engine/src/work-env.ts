@@ -10,8 +10,8 @@ import type { Duration } from './contract/duration.ts'
 import type { JobContract } from './contract/job.ts'
 import { suggestion } from './did-you-mean.ts'
 import { InvalidDefinition } from './errors.ts'
-import type { MemoryOptions } from './millrace.ts'
 import type { LaneOptions, LanePlan } from './worker/lane-plan.ts'
+import type { MemoryOptions } from './worker/work-options.ts'
 
 type Env = Readonly<Record<string, string | undefined>>
 

@@ -1,0 +1,65 @@
+// What a program asks of its worker, and what the worker makes of it.
+import type { ClientConfig } from 'pg'
+import { wholeNumber } from '../client/enqueue-options.ts'
+import { type Duration, toMs } from '../contract/duration.ts'
+import { InvalidDefinition } from '../errors.ts'
+import type { Implementation } from './context.ts'
+import { type LanePlan, planLanes } from './lane-plan.ts'
+import type { MemoryLimits } from './memory-guard.ts'
+import type { WorkerSettings } from './worker.ts'
+
+export interface WorkOptions extends LanePlan {
+  handlers: readonly Implementation[]
+  /** How long running jobs may go on after stop(). Default 25 s. */
+  gracePeriod?: Duration
+  /** When nothing more is claimed because memory runs short. */
+  memory?: MemoryOptions
+  /** How often the lease is renewed, how long it lasts, how often dead workers are looked for. 10 s, 45 s, 15 s. */
+  lease?: { heartbeat?: Duration; ttl?: Duration; sweep?: Duration }
+  /** So many pending dead letters raise the event `dlq_alert`. Default 50. */
+  deadLetterAlertAt?: number
+}
+
+export interface MemoryOptions {
+  /** Of the heap's limit or of the container's memory, whichever is fuller. Default 85; 100 switches it off. */
+  thresholdPercent?: number
+  /** Default 60 s; shorter while memory is short. */
+  checkInterval?: Duration
+}
+
+/** Refuses what cannot work before anything is started. */
+export function workerSettings(options: WorkOptions, connection: ClientConfig): WorkerSettings {
+  const contracts = options.handlers.map(({ contract }) => contract)
+  return {
+    connection,
+    lanes: planLanes(options, contracts),
+    implementations: options.handlers,
+    graceMs: toMs(options.gracePeriod ?? '25s', 'gracePeriod'),
+    times: leaseTimes(options.lease ?? {}),
+    memory: memoryLimits(options.memory ?? {}),
+    deadLetterAlertAt: wholeNumber(options.deadLetterAlertAt ?? 50, 'deadLetterAlertAt', 1),
+  }
+}
+
+function memoryLimits({ thresholdPercent = 85, checkInterval = '60s' }: MemoryOptions): MemoryLimits {
+  if (!(thresholdPercent > 0 && thresholdPercent <= 100))
+    throw new InvalidDefinition(
+      `memory.thresholdPercent is ${thresholdPercent}: expected a number above 0, at most 100.`,
+    )
+  const checkIntervalMs = toMs(checkInterval, 'memory.checkInterval')
+  if (checkIntervalMs < 10)
+    throw new InvalidDefinition(`memory.checkInterval is ${checkIntervalMs} ms: 10 ms is the least.`)
+  return { thresholdPercent, checkIntervalMs }
+}
+
+function leaseTimes(lease: NonNullable<WorkOptions['lease']>): WorkerSettings['times'] {
+  const heartbeatMs = toMs(lease.heartbeat ?? '10s', 'lease.heartbeat')
+  const ttlMs = toMs(lease.ttl ?? '45s', 'lease.ttl')
+  const sweepMs = toMs(lease.sweep ?? '15s', 'lease.sweep')
+  if (ttlMs < heartbeatMs * 3) {
+    throw new InvalidDefinition(
+      `lease.ttl is ${ttlMs} ms and lease.heartbeat ${heartbeatMs} ms: a lease must outlast three heartbeats, or one slow answer loses it.`,
+    )
+  }
+  return { heartbeatMs, ttlMs, sweepMs }
+}
