@@ -156,7 +156,7 @@ describe('psql', () => {
     await using home = await StateHome.create()
     await using node = await programs({})
     await symlink(process.execPath, join(node.path, 'node'))
-    expect(await run([], { ...home.env, PATH: node.path })).toEqual({
+    expect(await run([], { ...home.env, PATH: node.path, MILLRACE_POSTGRES_BIN: '' })).toEqual({
       code: 1,
       out: '',
       err: expect.stringMatching(/^error: psql was not found .*apt-get install postgresql-client.*MILLRACE_PSQL/),
