@@ -97,6 +97,18 @@ test('commands that look need a database that exists, and say when it is not mig
   expect((await empty.ended()).err).toMatch(/^error: The database has no Millrace schema.*Run `millrace migrate`.*\n$/)
 })
 
+test('a command that fails stops the embedded database that was started for it', async () => {
+  await using home = await StateHome.create()
+  const env = { ...home.env, PORT: '0' }
+  await using dev = new Program(['dev'], env)
+  await dev.said(/Ctrl-C to stop/)
+  dev.signal('SIGINT')
+  await dev.ended()
+  await using job = new Program(['job', '1'], env)
+  expect(await job.ended()).toMatchObject({ code: 1, err: expect.stringMatching(/There is no job 1/) })
+  expect(await home.servers()).toEqual([])
+})
+
 test('job shows one in full', async () => {
   await using t = await setup()
   const { id } = await t.millrace.enqueue(nap, {}, { createdBy: 'ada', correlationId: 'night' })
