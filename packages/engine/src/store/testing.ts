@@ -8,6 +8,10 @@ export async function jobHoldOthers(session: Session, job: { queue: string; id: 
   await session.run('jobHoldOthers', [job.queue, job.id])
 }
 
+export async function jobBlock(session: Session, id: string): Promise<void> {
+  await session.run('jobBlock', [id])
+}
+
 /** When the next waiting job of these queues and types becomes due, or null when nothing waits. */
 export async function jobDueNext(
   session: Session,

@@ -1,12 +1,13 @@
 // Jobs in any state, made by the statements that make them in production, so that they cannot drift apart.
+
 import type { EnqueueOptions } from '../client/enqueue-options.ts'
 import type { JobContract, PayloadInput } from '../contract/job.ts'
 import { InvalidDefinition } from '../errors.ts'
 import { failureFrom } from '../failure.ts'
 import { type ClientServices, Millrace } from '../millrace.ts'
-import { inSchema } from '../store/db.ts'
 import { type Job, jobCancelRunning } from '../store/jobs.ts'
 import { type Settlement, settle } from '../store/settlements.ts'
+import { jobBlock } from '../store/testing.ts'
 import type { Run } from '../worker/run.ts'
 import { InlineClaims } from './inline-claims.ts'
 
@@ -81,7 +82,7 @@ async function bring(services: ClientServices, job: { id: string; contract: JobC
   const { db, clock } = services
   const { id, contract } = job
   if (state === 'pending' || state === 'scheduled' || state === 'cancelled') return
-  if (state === 'blocked') return block(services, id)
+  if (state === 'blocked') return jobBlock(db, id)
   const claims = new InlineClaims(services, [contract])
   await claims.begin()
   const run = await claims.one({ id, queue: contract.queue.name })
@@ -104,10 +105,4 @@ function settlementFor(state: 'failed' | 'suspect' | 'completed' | 'dead', run: 
     case 'suspect':
       return { kind: 'requeue', ...run.fence, delayMs: null, refund: true, crash: 'count', failure: null }
   }
-}
-
-/** No statement writes it yet. */
-async function block({ db }: ClientServices, id: string): Promise<void> {
-  const update = inSchema(`update millrace.job set status = 'blocked' where id = $1`, db.schema)
-  await db.transaction((tx) => tx.query(update, [id]))
 }

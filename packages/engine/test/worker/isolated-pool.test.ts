@@ -131,3 +131,47 @@ test('what cannot be told of an error is left out, and the rest arrives', () => 
   })
   expect(decodeThrown(structuredClone(encodeThrown(hostile)))).toMatchObject({ name: 'Unprintable' })
 })
+
+test('a result too large to be sent is refused in its process, and the next run finds it ready', async () => {
+  await using p = poolOf('flooding')
+  await p.pool.start()
+  const pid = await p.run('pid')
+  await expect(p.run('huge')).rejects.toThrow(/it has \d+ bytes, 1048576 is the most/)
+  expect(await p.run('pid')).toBe(pid)
+})
+
+test('an error with too much in it arrives without its fields', async () => {
+  await using p = poolOf('flooding-error')
+  await p.pool.start()
+  const error = await p.run('huge-error').catch((thrown: unknown) => thrown)
+  expect(error).toMatchObject({ name: 'OutOfPaper', message: 'tray 2 is empty' })
+  expect(error).not.toHaveProperty('pages')
+})
+
+test('a process that was killed while it was idle is replaced', async () => {
+  await using p = poolOf('killed-idle')
+  await p.pool.start()
+  const pid = Number(await p.run('pid'))
+  process.kill(pid, 'SIGKILL')
+  const next = await eventually(async () => {
+    const other = await p.run('pid').catch(() => pid)
+    return other !== pid && other
+  })
+  expect(next).toEqual(expect.any(Number))
+  expect(p.pool.size).toBe(1)
+})
+
+test('a process that ends before its first run is not started again and again', async () => {
+  await using p = poolOf('short-lived', { module: new URL('./fixtures/short-lived.js', import.meta.url) })
+  await p.pool.start()
+  await eventually(async () => p.pool.size === 0)
+  expect(processesOf('short-lived')).toEqual([])
+})
+
+test('a closed pool starts nothing', async () => {
+  const { pool, run } = poolOf('closed')
+  await pool.close()
+  await expect(pool.start()).rejects.toBeInstanceOf(WorkerStopping)
+  await expect(run('pid')).rejects.toBeInstanceOf(WorkerStopping)
+  expect(processesOf('closed')).toEqual([])
+})

@@ -1,0 +1,9 @@
+-- Make a waiting job wait for something other than time. For millrace/testing only: nothing else writes it yet.
+-- Params:  $1 id bigint
+-- Returns: nothing
+-- Locks:   that job row
+-- Index:   job_pkey
+update millrace.job
+set status = 'blocked'
+where id = $1
+  and status = 'pending';
