@@ -120,7 +120,7 @@ create table millrace.job (
   dedup_key           text,
   order_key           text,
   limit_key           text,
-  correlation_id      text not null,
+  correlation_id      text,
   created_by          text,
   trace_parent        text,
   last_error          text,
@@ -170,7 +170,7 @@ create table millrace.job_archive (
   worker_id       uuid,
   retention       text not null,
   dedup_key       text,
-  correlation_id  text not null,
+  correlation_id  text,
   created_by      text,
   trace_parent    text,
   reason          text,
@@ -184,14 +184,16 @@ create index job_archive_by_type_idx on millrace.job_archive (type, finished_at)
 
 create table millrace.job_archive_long partition of millrace.job_archive
   for values in ('long') partition by range (finished_at);
-create index job_archive_long_correlation_idx on millrace.job_archive_long (correlation_id);
+create index job_archive_long_correlation_idx on millrace.job_archive_long (correlation_id)
+  where (correlation_id is not null);
 
 create table millrace.job_archive_short partition of millrace.job_archive
   for values in ('short') partition by range (finished_at);
 
 create table millrace.job_archive_standard partition of millrace.job_archive
   for values in ('standard') partition by range (finished_at);
-create index job_archive_standard_correlation_idx on millrace.job_archive_standard (correlation_id);
+create index job_archive_standard_correlation_idx on millrace.job_archive_standard (correlation_id)
+  where (correlation_id is not null);
 
 create table millrace.job_attempt (
   job_id         bigint not null,

@@ -18,7 +18,7 @@ const edit = (statement: StatementName, from: string | RegExp, to: string): Edit
   change: (text) => text.replace(from, () => to),
 })
 
-const runId = /\s+and job\.run_id = mine\.run_id/
+const runId = /\s+and job\.run_id = (mine\.run_id|\(\$3::uuid\[\]\)\[mine\.run\])/
 const status = /\s+and case job\.status when 'processing' then true else false end/
 const settlements = ['jobFinish', 'jobRequeue', 'jobBury'] as const
 
@@ -72,15 +72,11 @@ const table = {
     edit('jobRunState', 'archive.run_id = mine.run_id', 'false'),
   ],
   /** The dedup key is not stored. */
-  'keys-forgotten': [
-    edit('jobInsert', /(?<=delay_ms \* interval '1 millisecond'\), max_attempts,\n\s+)dedup_key,/, 'null::text,'),
-  ],
+  'keys-forgotten': [edit('jobInsertKeyed', /(?<=interval '1 millisecond'\), )dedup_key,/, 'null::text,')],
   /** A key that is taken is an error instead of an answer. */
-  'conflict-is-an-error': [edit('jobInsert', /\s+on conflict [^\n]*do nothing/, '')],
+  'conflict-is-an-error': [edit('jobInsertKeyed', /\s+on conflict [^\n]*do nothing/, '')],
   /** Somebody thought that a null in a payload says nothing. */
-  'nulls-stripped': [
-    edit('jobInsert', /(?<=select\n\s+id, type, queue, tenant, priority, )payload,/, 'jsonb_strip_nulls(payload),'),
-  ],
+  'nulls-stripped': [edit('jobInsert', /(?<=\(\$6::int\[\]\)\[1\]\), )payload,/, 'jsonb_strip_nulls(payload),')],
   /** The same, of results. */
   'results-stripped': [
     edit('jobFinish', /(?<=last_error, payload, )result(?=\n\s+from finished)/, 'jsonb_strip_nulls(result)'),

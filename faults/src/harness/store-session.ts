@@ -38,6 +38,10 @@ export class StoreSession implements Session, AsyncDisposable {
     return toRows.fromObjects<Row>(rows)
   }
 
+  async tuples<Tuple>(statement: StatementName, values: readonly unknown[]): Promise<Tuple[]> {
+    return (await this.run<object>(statement, values)).map((row) => Object.values(row) as Tuple)
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     await this.client.end().catch(() => {})
   }

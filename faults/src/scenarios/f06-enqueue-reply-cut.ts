@@ -9,6 +9,9 @@ import { defineScenario, type Findings, type Scale } from '../scenario.ts'
 
 const rounds: Record<Scale, number> = { short: 5, standard: 50, full: 500 }
 const GROUP = 10
+/** More than one statement takes: a list of this length is written in a transaction. */
+const LONG_LIST = 2_100
+const LONG_ROUNDS = 3
 
 export default defineScenario({
   name: 'f06-enqueue-reply-cut',
@@ -20,16 +23,19 @@ export default defineScenario({
     const proxy = await world.proxy()
     const producer = world.startProducer('producer', proxy)
     const stage: Stage = { world, proxy, producer, findings, rounds: rounds[options.scale] }
-    const { jobInsert } = textsUnder(options.mutation)
-    const insert = ({ sql }: { sql: string }) => sql === jobInsert
+    const { jobInsert, jobInsertKeyed } = textsUnder(options.mutation)
+    const insert = ({ sql }: { sql: string }) => sql === jobInsert || sql === jobInsertKeyed
     const bulkCommit = ({ sql, transaction }: { sql: string; transaction: readonly string[] }) =>
       sql === 'commit' && transaction.includes(jobInsert)
     await keyed(stage, 'keyed, after the commit', { when: 'after', matches: insert })
     await keyed(stage, 'keyed, before the server saw it', { when: 'before', matches: insert })
     await unkeyed(stage, 'unkeyed, after the commit', { when: 'after', matches: insert }, GROUP)
     await unkeyed(stage, 'unkeyed, before the server saw it', { when: 'before', matches: insert }, 0)
-    await unkeyed(stage, 'many, after the commit', { when: 'after', matches: bulkCommit }, GROUP)
-    await unkeyed(stage, 'many, before the commit', { when: 'before', matches: bulkCommit }, 0)
+    await many(stage, 'many, after the commit', { when: 'after', matches: insert }, GROUP)
+    await many(stage, 'many, before the server saw it', { when: 'before', matches: insert }, 0)
+    const few = { ...stage, rounds: LONG_ROUNDS, size: LONG_LIST }
+    await many(few, 'a long list, after the commit', { when: 'after', matches: bulkCommit }, LONG_LIST)
+    await many(few, 'a long list, before the commit', { when: 'before', matches: bulkCommit }, 0)
     await unreachable(stage)
   },
 })
@@ -73,25 +79,36 @@ async function keyed(
 }
 
 async function unkeyed(stage: Stage, name: string, rule: CutRule, written: number): Promise<void> {
-  const { world, proxy, producer, findings, rounds: count } = stage
-  const how = name.startsWith('many') ? 'many' : 'each'
+  const { world, findings, rounds: count } = stage
+  const told = await cutEach(stage, name, rule, { how: 'each', size: GROUP })
+  const jobs = await world.count(`select from millrace.job where payload->>'n' like $1`, [`${name}-%`])
+  if (written === GROUP) findings.equal(`${name}: told that nobody knows`, told, count * GROUP)
+  // They share commits as they come: those of another commit than the one that was cut are simply written.
+  findings.equal(`${name}: nothing was sent twice`, jobs, written === GROUP ? count * GROUP : count * GROUP - told)
+}
+
+/** A list is written as a whole or not at all. */
+async function many(stage: Stage & { size?: number }, name: string, rule: CutRule, written: number): Promise<void> {
+  const { world, findings, rounds: count, size = GROUP } = stage
+  const told = await cutEach(stage, name, rule, { how: 'many', size })
+  const jobs = await world.count(`select from millrace.job where payload->>'n' like $1`, [`${name}-%`])
+  findings.equal(`${name}: told that nobody knows`, told, count * size)
+  findings.equal(`${name}: nothing was sent twice`, jobs, count * written)
+}
+
+/** How many callers were told that nobody knows. */
+async function cutEach(
+  { proxy, producer, rounds: count }: Stage,
+  name: string,
+  rule: CutRule,
+  { how, size }: { how: 'each' | 'many'; size: number },
+): Promise<number> {
   let told = 0
   for (let round = 0; round < count; round++) {
     cutOnce(proxy, rule)
-    told += unknown(await producer.order({ how, tasks: tasksOf(`${name}-${round}`, GROUP, () => ({ does: 'plain' })) }))
+    told += unknown(await producer.order({ how, tasks: tasksOf(`${name}-${round}`, size, () => ({ does: 'plain' })) }))
   }
-  const jobs = await world.count(`select from millrace.job where payload->>'n' like $1`, [`${name}-%`])
-  if (how === 'many' || written === GROUP) findings.equal(`${name}: told that nobody knows`, told, count * GROUP)
-  findings.equal(
-    `${name}: nothing was sent twice`,
-    jobs,
-    how === 'each' ? jobsOfGroups(count, told, written) : count * written,
-  )
-}
-
-/** Single enqueues share commits as they come: those of another commit than the one that was cut are simply written. */
-function jobsOfGroups(rounds: number, told: number, written: number): number {
-  return written === GROUP ? rounds * GROUP : rounds * GROUP - told
+  return told
 }
 
 async function unreachable({ world, proxy, producer, findings }: Stage): Promise<void> {

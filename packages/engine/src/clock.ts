@@ -9,9 +9,12 @@ export interface Clock {
 
 export const systemClock: Clock = { databaseNow: () => null }
 
+/** Each thread counts `performance.now()` from its own start. */
+const SINCE_BOOT_MS = Number(process.hrtime.bigint() / 1_000n) / 1_000 - performance.now()
+
 /** Milliseconds on a clock that all threads of this process share and that never goes backwards. */
 export function monotonicMs(): number {
-  return Number(process.hrtime.bigint() / 1_000n) / 1_000
+  return performance.now() + SINCE_BOOT_MS
 }
 
 /** Node fires a timer longer than this at once, so no timer is ever set beyond it. */

@@ -21,7 +21,8 @@ import {
   deadLetterOfJob,
   type WholeDeadLetter,
 } from '../store/dead-letters.ts'
-import { isJobId, type JobAttempt, jobAttempts } from '../store/jobs.ts'
+import { isJobId } from '../store/job-id.ts'
+import { type JobAttempt, jobAttempts } from '../store/jobs.ts'
 import { label, wholeNumber } from './enqueue-options.ts'
 import { type RedriveResult, redrive } from './redrive.ts'
 import type { Waker } from './waker.ts'

@@ -1,11 +1,11 @@
-import { randomUUID } from 'node:crypto'
 import { type Duration, toMs } from '../contract/duration.ts'
 import type { JobContract, RequiresTenant } from '../contract/job.ts'
-import { checkPayload } from '../contract/payload.ts'
+import { type CheckedPayload, checkedPayload } from '../contract/payload.ts'
 import { InvalidDefinition, TenantMismatch, TenantRequired } from '../errors.ts'
 import { runContext } from '../run-context.ts'
 import type { Queryable } from '../store/db.ts'
-import { isJobId, type NewJob } from '../store/jobs.ts'
+import { isJobId } from '../store/job-id.ts'
+import type { NewJob } from '../store/jobs.ts'
 
 export interface EnqueueOptions {
   /** Your own transaction: the job exists exactly if it commits. Anything with `query(text, values)`. */
@@ -17,7 +17,7 @@ export interface EnqueueOptions {
   runAt?: Date
   /** … or not before this long from now. */
   delay?: Duration
-  /** Ties related jobs together. Default: the running job's, else a new uuid. */
+  /** Ties related jobs together. Default: the running job's; without one the new job's own, `job-<id>`. */
   correlationId?: string
   /** Default: the running job. */
   parentJobId?: string
@@ -34,13 +34,28 @@ export interface EnqueueOptions {
 export type OptionsArgument<C extends JobContract, Options extends EnqueueOptions = EnqueueOptions> =
   RequiresTenant<C> extends true ? [options: Options & { tenant: string }] : [options?: Options]
 
+export interface PreparedJob {
+  readonly job: NewJob
+  readonly warnings: readonly string[]
+}
+
 /** Checks payload and options and builds the row. Throws before anything is written. */
-export async function newJob(
+export function newJob(
   contract: JobContract,
   payload: unknown,
   options: EnqueueOptions,
-): Promise<{ job: NewJob; warnings: readonly string[] }> {
-  const { text, warnings } = await checkPayload(contract, payload)
+): PreparedJob | Promise<PreparedJob> {
+  const checked = checkedPayload(contract, payload)
+  if (checked instanceof Promise) return checked.then((later) => prepared(contract, payload, options, later))
+  return prepared(contract, payload, options, checked)
+}
+
+function prepared(
+  contract: JobContract,
+  payload: unknown,
+  options: EnqueueOptions,
+  { text, warnings }: CheckedPayload,
+): PreparedJob {
   const running = runContext.getStore()
   const job = {
     type: contract.type,
@@ -53,7 +68,7 @@ export async function newJob(
     delayMs: options.delay === undefined ? 0 : toMs(options.delay, 'delay'),
     maxAttempts: wholeNumber(options.maxAttempts ?? contract.retry.attempts, 'maxAttempts', 1),
     dedupKey: label(options.dedupKey ?? contract.dedupeKey?.(payload as never) ?? null, 'dedupKey'),
-    correlationId: label(options.correlationId ?? null, 'correlationId') ?? running?.correlationId ?? randomUUID(),
+    correlationId: label(options.correlationId ?? null, 'correlationId') ?? running?.correlationId ?? null,
     parentJobId: jobId(options.parentJobId) ?? running?.jobId ?? null,
     createdBy: label(options.createdBy ?? null, 'createdBy'),
     traceParent: label(options.traceParent ?? null, 'traceParent'),

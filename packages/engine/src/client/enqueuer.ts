@@ -62,7 +62,8 @@ export class Enqueuer {
     const warnings: (readonly string[])[] = []
     try {
       for (const payload of payloads) {
-        const prepared = await newJob(contract, payload, options)
+        const outcome = newJob(contract, payload, options)
+        const prepared = outcome instanceof Promise ? await outcome : outcome
         jobs.push(prepared.job)
         warnings.push(prepared.warnings)
       }
@@ -82,10 +83,9 @@ export class Enqueuer {
   async #insertOwn(jobs: readonly NewJob[]): Promise<EnqueueResult[]> {
     const options = { lockTimeoutMs: KEY_WAIT_MS }
     try {
-      const results =
-        jobs.length === 1
-          ? await this.#insertAll(this.#db, jobs, options)
-          : await this.#db.transaction((tx) => this.#insertAll(tx, jobs, options), BULK_DEADLINE_MS + jobs.length)
+      const results = fitsOneStatement(jobs)
+        ? await this.#insertAll(this.#db, jobs, options)
+        : await this.#db.transaction((tx) => this.#insertAll(tx, jobs, options), BULK_DEADLINE_MS + jobs.length)
       this.#waker.wake(queuesOf(jobs))
       return results
     } catch (error) {
@@ -95,16 +95,21 @@ export class Enqueuer {
 
   async #insertAll(session: Session, jobs: readonly NewJob[], options: InsertOptions): Promise<EnqueueResult[]> {
     const now = this.#clock.databaseNow()
-    if (jobs.some((job) => job.dedupKey !== null)) {
-      return (await insertKeyed(session, now, jobs, options)).map(resultOf)
-    }
+    if (jobs.some(isKeyed)) return (await insertKeyed(session, now, jobs, options)).map(resultOf)
     const results: EnqueueResult[] = []
     for (let from = 0; from < jobs.length; from += CHUNK_ROWS) {
       const ids = await jobInsert(session, now, jobs.slice(from, from + CHUNK_ROWS), options)
-      for (const id of ids) results.push(queued(id as string))
+      for (const id of ids) results.push(queued(id))
     }
     return results
   }
+}
+
+const isKeyed = (job: NewJob): boolean => job.dedupKey !== null
+
+/** One statement is a transaction by itself. A keyed insert may take several, to read who holds the keys. */
+function fitsOneStatement(jobs: readonly NewJob[]): boolean {
+  return jobs.length === 1 || (jobs.length <= CHUNK_ROWS && !jobs.some(isKeyed))
 }
 
 /** The same refusal, saying which payload of the list it is about. */

@@ -4,9 +4,9 @@ import type { Registry } from '../contract/registry.ts'
 import { InvalidDefinition } from '../errors.ts'
 import { isNoPartition } from '../sql-state.ts'
 import type { Database } from '../store/db.ts'
+import { isJobId } from '../store/job-id.ts'
 import { type JobFilter, jobList } from '../store/job-list.ts'
 import {
-  isJobId,
   type Job,
   type JobAttempt,
   jobAttempts,

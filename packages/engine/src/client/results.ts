@@ -8,7 +8,7 @@ import { JobNotFound, ResultMismatch } from '../errors.ts'
 import type { Events } from '../events.ts'
 import type { Database } from '../store/db.ts'
 import type { EndedJob } from '../store/ended-jobs.ts'
-import { isJobId } from '../store/jobs.ts'
+import { isJobId } from '../store/job-id.ts'
 import { EndWatch } from './end-watch.ts'
 import { EndedListener } from './ended-listener.ts'
 

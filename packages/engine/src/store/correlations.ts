@@ -2,10 +2,11 @@
 import { plainArray } from './arrays.ts'
 import type { Session } from './db.ts'
 import type { Job } from './jobs.ts'
+import { rootOf } from './own-correlation.ts'
 
 /** In order of creation. */
 export function jobsByCorrelation(session: Session, correlationId: string, limit: number): Promise<Job[]> {
-  return session.run('jobsByCorrelation', [correlationId, limit])
+  return session.run('jobsByCorrelation', [correlationId, rootOf(correlationId), limit])
 }
 
 export interface JobRun {

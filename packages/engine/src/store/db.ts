@@ -10,7 +10,7 @@ import { ConnectGate } from './connect-gate.ts'
 import { Permits } from './permits.ts'
 import { toRows } from './rows.ts'
 import { statementTexts } from './sql.generated.ts'
-import { rawTimeTypes, valueTypes } from './value-types.ts'
+import { valueTypes } from './value-types.ts'
 
 /** Anything that can run SQL: a `pg` client or pool, or an ORM's transaction wrapped in that shape. */
 export interface Queryable {
@@ -22,12 +22,12 @@ export type StatementName = keyof typeof statementTexts
 /** Where a store function runs its statement: the pool, or a transaction. */
 export interface Session {
   run<Row>(statement: StatementName, values: readonly unknown[], options?: RunOptions): Promise<Row[]>
+  /** For hot statements: rows as they come, without names. */
+  tuples<Tuple>(statement: StatementName, values: readonly unknown[]): Promise<Tuple[]>
 }
 
 export interface RunOptions {
   deadlineMs?: number
-  /** Leave timestamps as Postgres's text. */
-  rawTimes?: boolean
 }
 
 export interface DatabaseOptions {
@@ -74,7 +74,13 @@ export class Database implements Session {
 
   async run<Row>(statement: StatementName, values: readonly unknown[], options: RunOptions = {}): Promise<Row[]> {
     return this.#onConnection(statement, options.deadlineMs ?? DEFAULT_DEADLINE_MS, (client) =>
-      runOn<Row>(client, this.#texts[statement], values, options),
+      runOn<Row>(client, this.#texts[statement], values),
+    )
+  }
+
+  async tuples<Tuple>(statement: StatementName, values: readonly unknown[]): Promise<Tuple[]> {
+    return this.#onConnection(statement, DEFAULT_DEADLINE_MS, (client) =>
+      tuplesOn<Tuple>(client, this.#texts[statement], values),
     )
   }
 
@@ -190,7 +196,11 @@ export class Transaction implements Session, Queryable {
   }
 
   run<Row>(statement: StatementName, values: readonly unknown[]): Promise<Row[]> {
-    return runOn<Row>(this.#client, this.#texts[statement], values, {})
+    return runOn<Row>(this.#client, this.#texts[statement], values)
+  }
+
+  tuples<Tuple>(statement: StatementName, values: readonly unknown[]): Promise<Tuple[]> {
+    return tuplesOn<Tuple>(this.#client, this.#texts[statement], values)
   }
 }
 
@@ -221,23 +231,22 @@ export function isConnectionFailure(error: unknown): boolean {
   return error instanceof Error && error.constructor === Error
 }
 
-async function runOn<Row>(
-  target: Queryable,
-  text: string,
-  values: readonly unknown[],
-  options: RunOptions,
-): Promise<Row[]> {
+async function runOn<Row>(target: Queryable, text: string, values: readonly unknown[]): Promise<Row[]> {
   if (target instanceof pg.Client) {
-    const result = await target.query({
-      text,
-      values: values as unknown[],
-      rowMode: 'array',
-      types: options.rawTimes ? rawTimeTypes : valueTypes,
-    })
-    return toRows.fromArrays<Row>(result.fields, result.rows as unknown[][])
+    const { fields, rows } = await arraysFrom(target, text, values)
+    return toRows.fromArrays<Row>(fields, rows)
   }
   const result = await target.query(text, values as unknown[])
   return toRows.fromObjects<Row>(result.rows as Record<string, unknown>[])
+}
+
+async function tuplesOn<Tuple>(target: Queryable, text: string, values: readonly unknown[]): Promise<Tuple[]> {
+  if (target instanceof pg.Client) return (await arraysFrom(target, text, values)).rows as Tuple[]
+  return (await runOn<object>(target, text, values)).map((row) => Object.values(row) as Tuple)
+}
+
+function arraysFrom(client: pg.ClientBase, text: string, values: readonly unknown[]): Promise<pg.QueryArrayResult> {
+  return client.query({ text, values: values as unknown[], rowMode: 'array', types: valueTypes })
 }
 
 const loaded = new Map<string, Record<StatementName, string>>()

@@ -1,7 +1,9 @@
 // Live jobs: enqueue, claim, look, cancel. How runs end is in settlements.ts.
 import type { Retention } from '../contract/job.ts'
-import { plainArray, textArray, timeArray } from './arrays.ts'
+import { plainArray, sharedArray, sparseArray, textArray } from './arrays.ts'
 import type { Session } from './db.ts'
+import { compareIds } from './job-id.ts'
+import { ownCorrelation } from './own-correlation.ts'
 
 /** Nullable: the database's own now() unless a test moves time. */
 export type Now = Date | null
@@ -18,7 +20,8 @@ export interface NewJob {
   delayMs: number
   maxAttempts: number
   dedupKey: string | null
-  correlationId: string
+  /** Null: it is the root of its own. */
+  correlationId: string | null
   parentJobId: string | null
   createdBy: string | null
   traceParent: string | null
@@ -31,35 +34,56 @@ export interface InsertOptions {
   tell?: { channel: string; messages: readonly string[] }
 }
 
-/** The new ids by position; null where a live job holds the dedup key. */
+/** The new ids by position. None of these jobs has a dedup key. */
 export async function jobInsert(
   session: Session,
   now: Now,
   jobs: readonly NewJob[],
-  options: InsertOptions = {},
+  { tell }: Pick<InsertOptions, 'tell'> = {},
+): Promise<string[]> {
+  const rows = await session.run<{ id: string }>('jobInsert', [now, ...columns(jobs), ...telling(tell)])
+  return rows.map((row) => row.id)
+}
+
+/** The new ids by position; null where a live job holds the dedup key. */
+export async function jobInsertKeyed(
+  session: Session,
+  now: Now,
+  jobs: readonly NewJob[],
+  { tell, lockTimeoutMs }: InsertOptions = {},
 ): Promise<(string | null)[]> {
-  const rows = await session.run<{ ord: number; id: string | null }>('jobInsert', [
+  const rows = await session.run<{ ord: number; id: string | null }>('jobInsertKeyed', [
     now,
-    textArray(jobs.map((job) => job.type)),
-    textArray(jobs.map((job) => job.queue)),
-    textArray(jobs.map((job) => job.tenant)),
-    plainArray(jobs.map((job) => job.priority)),
-    textArray(jobs.map((job) => job.payload)),
-    plainArray(jobs.map((job) => job.payloadVersion)),
-    timeArray(jobs.map((job) => job.runAt)),
-    plainArray(jobs.map((job) => job.delayMs)),
-    plainArray(jobs.map((job) => job.maxAttempts)),
+    ...columns(jobs),
+    ...telling(tell),
     textArray(jobs.map((job) => job.dedupKey)),
-    textArray(jobs.map((job) => job.correlationId)),
-    plainArray(jobs.map((job) => job.parentJobId)),
-    textArray(jobs.map((job) => job.createdBy)),
-    textArray(jobs.map((job) => job.traceParent)),
-    options.lockTimeoutMs === undefined ? null : String(options.lockTimeoutMs),
-    options.tell?.channel ?? '',
-    textArray(options.tell?.messages ?? []),
+    lockTimeoutMs === undefined ? null : String(lockTimeoutMs),
   ])
   return rows.map((row) => row.id)
 }
+
+function columns(jobs: readonly NewJob[]): string[] {
+  return [
+    sharedArray(jobs, (job) => job.type),
+    sharedArray(jobs, (job) => job.queue),
+    sharedArray(jobs, (job) => job.priority),
+    sharedArray(jobs, (job) => job.payloadVersion),
+    sharedArray(jobs, (job) => job.maxAttempts),
+    textArray(jobs.map((job) => job.payload)),
+    sparseArray(jobs, (job) => job.tenant),
+    sparseArray(jobs, (job) => job.runAt?.toISOString()),
+    sparseArray(jobs, (job) => (job.delayMs === 0 ? null : job.delayMs)),
+    sparseArray(jobs, (job) => job.correlationId),
+    sparseArray(jobs, (job) => job.parentJobId),
+    sparseArray(jobs, (job) => job.createdBy),
+    sparseArray(jobs, (job) => job.traceParent),
+  ]
+}
+
+const telling = (tell: InsertOptions['tell']): [string, string] => [
+  tell?.channel ?? '',
+  textArray(tell?.messages ?? []),
+]
 
 export interface KeyOf {
   tenant: string | null
@@ -90,44 +114,87 @@ export interface ClaimRequest {
   byType: boolean
 }
 
-/** A claimed job. Timestamps are Postgres's text: few handlers look at them. */
+/** A claimed job, as far as a worker needs to know it. */
 export interface ClaimedJob {
-  id: string
-  type: string
-  queue: string
-  tenant: string | null
-  priority: number
-  payload: unknown
-  payloadVersion: number
-  runAt: string
-  attempt: number
-  maxAttempts: number
-  crashes: number
-  correlationId: string
-  parentJobId: string | null
-  workflowId: string | null
-  createdBy: string | null
-  traceParent: string | null
-  createdAt: string
-  startedAt: string
-  cancelRequestedAt: string | null
+  readonly id: string
+  readonly type: string
+  readonly queue: string
+  readonly tenant: string | null
+  readonly priority: number
+  readonly payload: unknown
+  readonly attempt: number
+  readonly maxAttempts: number
+  readonly crashes: number
+  readonly correlationId: string
+  readonly parentJobId: string | null
+  readonly createdBy: string | null
+  readonly isCancelRequested: boolean
+  /** How long it had been due when it was claimed, by the database's clock. */
+  readonly overdueMs: number
+  /** How long ago it had been enqueued then. */
+  readonly ageMs: number
+  /** The time it was claimed at, if the clock is one that is moved by hand. */
+  readonly claimedAt: Now
 }
 
-export function jobClaim(session: Session, now: Now, request: ClaimRequest): Promise<ClaimedJob[]> {
-  return session.run<ClaimedJob>(
-    request.byType ? 'jobClaimTypes' : 'jobClaim',
-    [
-      now,
-      textArray(request.queues.map((wanted) => wanted.queue)),
-      plainArray(request.queues.map((wanted) => wanted.limit)),
-      textArray(request.types.map((known) => known.type)),
-      plainArray(request.types.map((known) => known.stuckAfterMs)),
-      request.runId,
-      request.workerId,
-      textArray(request.suspectQueues),
-    ],
-    { rawTimes: true },
-  )
+/** In the order of the columns that the two statements return. */
+type ClaimedTuple = readonly [
+  id: string,
+  type: string,
+  queue: string,
+  tenant: string | null,
+  priority: number,
+  payload: unknown,
+  attempt: number,
+  maxAttempts: number,
+  crashes: number | null,
+  correlationId: string | null,
+  parentJobId: string | null,
+  createdBy: string | null,
+  cancelRequested: true | null,
+  overdueS: number,
+  ageS: number | null,
+]
+
+/** In the order in which they are to run. */
+export async function jobClaim(session: Session, now: Now, request: ClaimRequest): Promise<ClaimedJob[]> {
+  const tuples = await session.tuples<ClaimedTuple>(request.byType ? 'jobClaimTypes' : 'jobClaim', [
+    now,
+    textArray(request.queues.map((wanted) => wanted.queue)),
+    plainArray(request.queues.map((wanted) => wanted.limit)),
+    textArray(request.types.map((known) => known.type)),
+    plainArray(request.types.map((known) => known.stuckAfterMs)),
+    request.runId,
+    request.workerId,
+    textArray(request.suspectQueues),
+  ])
+  return tuples.map((tuple) => claimedJob(tuple, now)).sort(inOrder)
+}
+
+function claimedJob(tuple: ClaimedTuple, claimedAt: Now): ClaimedJob {
+  const [id, , , , , , , , crashes, correlationId, , , cancelRequested, overdueS, ageS] = tuple
+  return {
+    id,
+    type: tuple[1],
+    queue: tuple[2],
+    tenant: tuple[3],
+    priority: tuple[4],
+    payload: tuple[5],
+    attempt: tuple[6],
+    maxAttempts: tuple[7],
+    crashes: crashes ?? 0,
+    correlationId: correlationId ?? ownCorrelation(id),
+    parentJobId: tuple[10],
+    createdBy: tuple[11],
+    isCancelRequested: cancelRequested ?? false,
+    overdueMs: overdueS * 1_000,
+    ageMs: (ageS ?? overdueS) * 1_000,
+    claimedAt,
+  }
+}
+
+function inOrder(a: ClaimedJob, b: ClaimedJob): number {
+  return a.priority - b.priority || b.overdueMs - a.overdueMs || compareIds(a.id, b.id)
 }
 
 /** Which types wait in which queue. */
@@ -281,9 +348,4 @@ export interface QueueCount {
 
 export function queueCounts(session: Session, now: Now): Promise<QueueCount[]> {
   return session.run('queueCounts', [now])
-}
-
-/** Ids come from people and URLs: what is no positive bigint is no id. */
-export function isJobId(id: unknown): id is string {
-  return typeof id === 'string' && /^(0|[1-9]\d{0,18})$/.test(id) && BigInt(id) <= 9_223_372_036_854_775_807n
 }

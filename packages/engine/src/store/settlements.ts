@@ -2,8 +2,9 @@
 import type { Retention } from '../contract/job.ts'
 import type { DeadReason } from '../contract/redrive.ts'
 import type { Failure } from '../failure.ts'
-import { plainArray, textArray } from './arrays.ts'
+import { plainArray, sharedArray, sparseArray, textArray } from './arrays.ts'
 import type { Session } from './db.ts'
+import { compareIds } from './job-id.ts'
 import type { Now } from './jobs.ts'
 
 export interface RecordedFailure extends Failure {
@@ -58,7 +59,7 @@ export function giveBack({ id, runId }: RunKey): Requeue {
 
 /** Writes settlements of one kind; returns the ids whose fence held. */
 export async function settle(session: Session, now: Now, batch: readonly Settlement[]): Promise<Set<string>> {
-  const sorted = [...batch].sort(byId)
+  const sorted = [...batch].sort((a, b) => compareIds(a.id, b.id))
   const [first] = sorted
   if (first === undefined) return new Set()
   const rows = await statements[first.kind](session, now, sorted as never[])
@@ -71,11 +72,11 @@ const statements: { finish: Statement<Finish>; requeue: Statement<Requeue>; bury
   finish: (session, now, batch) =>
     session.run('jobFinish', [
       now,
-      ...keys(batch),
-      textArray(batch.map((each) => each.status)),
-      textArray(batch.map((each) => each.result)),
-      textArray(batch.map((each) => each.reason)),
-      textArray(batch.map((each) => each.retention)),
+      ...runs(batch),
+      sharedArray(batch, (each) => each.status),
+      sharedArray(batch, (each) => each.retention),
+      sparseArray(batch, (each) => each.result),
+      sparseArray(batch, (each) => each.reason),
     ]),
 
   requeue: (session, now, batch) =>
@@ -113,6 +114,20 @@ const keys = (batch: readonly RunKey[]): [string, string] => [
   plainArray(batch.map((each) => each.runId)),
 ]
 
+/** The ids, the few claims they were taken by, and for each id the position of its claim, from 1. */
+function runs(batch: readonly RunKey[]): [string, string, string] {
+  const positions = new Map<string, number>()
+  const claims = batch.map(({ runId }) => {
+    let position = positions.get(runId)
+    if (position === undefined) {
+      position = positions.size + 1
+      positions.set(runId, position)
+    }
+    return position
+  })
+  return [plainArray(batch.map(({ id }) => id)), plainArray([...positions.keys()]), plainArray(claims)]
+}
+
 const failures = (batch: readonly (RecordedFailure | null)[]): string[] => [
   textArray(batch.map((each) => each?.class)),
   textArray(batch.map((each) => each?.message)),
@@ -120,8 +135,3 @@ const failures = (batch: readonly (RecordedFailure | null)[]): string[] => [
   textArray(batch.map((each) => each?.fingerprint)),
   textArray(batch.map((each) => each?.logs)),
 ]
-
-/** Ids are decimal text: the longer is the larger. */
-function byId(a: RunKey, b: RunKey): number {
-  return a.id.length - b.id.length || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0)
-}

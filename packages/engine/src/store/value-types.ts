@@ -22,11 +22,6 @@ export const valueTypes = {
   getTypeParser: (oid: number) => parsers.get(oid) ?? asText,
 } as unknown as typeof pg.types
 
-/** The same with timestamps left as text: parsing four of them per claimed job costs more than claiming it. */
-export const rawTimeTypes = {
-  getTypeParser: (oid: number) => (oid === TIMESTAMPTZ ? asText : (parsers.get(oid) ?? asText)),
-} as unknown as typeof pg.types
-
 /** '2026-11-15 14:30:00.123456+05:30', as Postgres writes it in its default style, in any time zone. */
 export function timestampFrom(text: string): Date {
   return new Date(text.replace(' ', 'T').replace(/([+-]\d\d)$/, '$1:00'))

@@ -6,6 +6,7 @@ import { type Clock, monotonicMs, systemClock } from '../clock.ts'
 import { type Duration, toMs } from '../contract/duration.ts'
 import { InvalidDefinition } from '../errors.ts'
 import type { ClaimedJob, NewJob } from '../store/jobs.ts'
+import { ownCorrelation } from '../store/own-correlation.ts'
 import type { Implementation } from '../worker/context.ts'
 import { Executor } from '../worker/executor.ts'
 import type { Lane } from '../worker/lane.ts'
@@ -32,7 +33,7 @@ export async function runBare(
   const { job: enqueued } = await newJob(contract, payload, options)
   const job = claimed(enqueued, options)
   const [lane] = planLanes({}, [contract]) as [Lane]
-  const run = new Run({ job, runId: randomUUID(), lane, contract, place: 0, claimedAtMs: monotonicMs() })
+  const run = new Run(job, { runId: randomUUID(), lane, contract, place: 0, claimedAtMs: monotonicMs() })
   const bench = new BareBench(run, implementation, options.clock ?? systemClock)
   const report = await bench.run()
   if (bench.misuse !== undefined) throw bench.misuse
@@ -76,7 +77,7 @@ class BareBench {
         onLeaked: () => {},
       })
     })
-    return keptAlive(settled, async () => executor?.execute(this.#run))
+    return keptAlive(settled, () => executor?.execute(this.#run))
   }
 
   async #refuse(): Promise<never> {
@@ -91,17 +92,24 @@ function claimed(job: NewJob, { attempt = 1, age = 0, clock = systemClock }: Bar
   if (!Number.isInteger(attempt) || attempt < 1 || attempt > job.maxAttempts) {
     throw new InvalidDefinition(`attempt is ${attempt}: job "${job.type}" has attempts 1 to ${job.maxAttempts}.`)
   }
-  const now = clock.databaseNow() ?? new Date()
+  const { type, queue, tenant, priority, maxAttempts, correlationId, parentJobId, createdBy } = job
+  const id = '1'
   return {
-    ...job,
-    id: '1',
+    id,
+    type,
+    queue,
+    tenant,
+    priority,
     payload: asStored(job.payload),
-    runAt: now.toISOString(),
     attempt,
+    maxAttempts,
     crashes: 0,
-    workflowId: null,
-    createdAt: new Date(now.getTime() - toMs(age, 'age')).toISOString(),
-    startedAt: now.toISOString(),
-    cancelRequestedAt: null,
+    correlationId: correlationId ?? ownCorrelation(id),
+    parentJobId,
+    createdBy,
+    isCancelRequested: false,
+    overdueMs: 0,
+    ageMs: toMs(age, 'age'),
+    claimedAt: clock.databaseNow(),
   }
 }

@@ -104,6 +104,6 @@ export class InlineClaims {
 
   #runOf(job: ClaimedJob, runId: string, lane: Lane): Run {
     const contract = this.#services.registry.get(job.type)
-    return new Run({ job, runId, lane, contract, place: 0, claimedAtMs: monotonicMs() })
+    return new Run(job, { runId, lane, contract, place: 0, claimedAtMs: monotonicMs() })
   }
 }

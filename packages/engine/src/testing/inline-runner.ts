@@ -62,7 +62,7 @@ export class InlineRunner {
       implementation: (type) => this.#handlers.get(type) as Implementation,
       isolatedHandler: (run) => isolatedInline(this.#handlers.get(run.job.type) as Implementation),
       mayStart: () => true,
-      settle: (run, settlement) => this.#acker.add({ run, settlement }),
+      settle: (run, settlement) => this.#acker.add(run, settlement),
       completeInOwnTransaction: (run, work) => completion.inOwnTransaction(run, work),
       completeIn: (run, tx, result) => completion.in(run, tx, result),
       isCompleted: (run) => completion.wasSettled(run),
@@ -82,10 +82,10 @@ export class InlineRunner {
 }
 
 /** The engine's timers let a process end; a test that only waits for one of them must not. */
-export async function keptAlive<Value>(awaited: Promise<Value>, start: () => Promise<void>): Promise<Value> {
+export async function keptAlive<Value>(awaited: Promise<Value>, start: () => void): Promise<Value> {
   const alive = setInterval(() => {}, 1_000_000)
   try {
-    void start()
+    start()
     return await awaited
   } finally {
     clearInterval(alive)

@@ -62,10 +62,10 @@ export class Acker {
     return this.#unsettled
   }
 
-  add(entry: Entry): void {
-    entry.run.isSettling = true
+  add(run: Run, settlement: Settlement): void {
+    run.isSettling = true
     this.#unsettled++
-    this.#pending.push({ ...entry, sinceMs: monotonicMs(), reductions: 0 })
+    this.#pending.push({ run, settlement, sinceMs: monotonicMs(), reductions: 0 })
     this.#schedule()
   }
 
@@ -85,10 +85,7 @@ export class Acker {
 
   async #flush(batch: Waiting[]): Promise<void> {
     this.#inFlight++
-    const kinds = (['finish', 'requeue', 'bury'] as const).map((kind) =>
-      batch.filter((entry) => entry.settlement.kind === kind),
-    )
-    await Promise.all(kinds.filter((entries) => entries.length > 0).map((entries) => this.#write(entries, 0)))
+    await Promise.all(byKind(batch).map((entries) => this.#write(entries, 0)))
     this.#inFlight--
     this.#services.onFlushed()
     this.#schedule()
@@ -100,8 +97,11 @@ export class Acker {
     const settlements = batch.map((entry) => entry.settlement)
     try {
       const won = await settle(db, clock.databaseNow(), settlements)
-      const missed = batch.filter((entry) => !won.has(entry.run.job.id))
-      for (const entry of batch) if (won.has(entry.run.job.id)) this.#settled(entry, 'won')
+      const missed: Waiting[] = []
+      for (const entry of batch) {
+        if (won.has(entry.run.job.id)) this.#settled(entry, 'won')
+        else missed.push(entry)
+      }
       if (missed.length === 0) return
       if (retries === 0) for (const entry of missed) this.#settled(entry, 'lost')
       else await this.#readBack(missed, retries)
@@ -167,6 +167,17 @@ export class Acker {
     if (this.#unsettled > 0) return
     for (const resolve of this.#idle.splice(0)) resolve()
   }
+}
+
+/** Each kind has a statement of its own. */
+function byKind(batch: Waiting[]): Waiting[][] {
+  const kinds = new Map<Settlement['kind'], Waiting[]>()
+  for (const entry of batch) {
+    const same = kinds.get(entry.settlement.kind)
+    if (same === undefined) kinds.set(entry.settlement.kind, [entry])
+    else same.push(entry)
+  }
+  return [...kinds.values()]
 }
 
 /** With retention 'none' an ended job is only deleted; while the lease is trusted, nobody but us can have done it. */

@@ -17,7 +17,7 @@ export interface CompletionServices<R> {
   db: Database
   clock: Clock
   /** What a handler's value means. Throws InvalidResult when it cannot be recorded. */
-  settlementOf(run: R, value: unknown): Promise<Settlement>
+  settlementOf(run: R, value: unknown): Settlement | Promise<Settlement>
 }
 
 export class Completion<R extends CompletableRun = Run> {

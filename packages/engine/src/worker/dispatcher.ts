@@ -4,12 +4,15 @@ import type { Registry } from '../contract/registry.ts'
 import type { ClaimedJob } from '../store/jobs.ts'
 import type { Board } from './board.ts'
 import type { Lane, LaneGroup } from './lane.ts'
+import { columnsOf } from './placed-columns.ts'
 import type { Prefetch } from './prefetch.ts'
-import type { PlacedJob } from './pulse-protocol.ts'
+import type { PlacedJobs } from './pulse-protocol.ts'
 import { Run } from './run.ts'
 
 /** A claimed job that found no slot for this long is given back: another process may have one. */
 const STALE_MS = 500
+/** Handlers that never wait hold up everything else in the process: others get their turn after this long. */
+const START_FOR_MS = 5
 
 export interface DispatcherServices {
   board: Board
@@ -17,31 +20,19 @@ export interface DispatcherServices {
   registry: Registry
   prefetch: Prefetch
   /** Tells the pulse what lies on the board. */
-  announce(runId: string, jobs: PlacedJob[]): void
-  execute(run: Run): Promise<void>
+  announce(jobs: PlacedJobs): void
+  /** May end before it returns: a handler need not be asynchronous. */
+  execute(run: Run): void
   giveBack(run: Run, why: string): void
   /** A slot is free and nothing is waiting for it here. */
   onHungry(): void
 }
 
-const placedJob = ({ job, contract, place, stuckAtMs }: Run): PlacedJob => ({
-  id: job.id,
-  queue: job.queue,
-  retention: contract.retention,
-  place,
-  stuckAtMs,
-})
-
-/** The statement that claims does not answer in order. */
-function inOrder({ job: a }: Run, { job: b }: Run): number {
-  if (a.priority !== b.priority) return a.priority - b.priority
-  if (a.runAt !== b.runAt) return a.runAt < b.runAt ? -1 : 1
-  return a.id.length - b.id.length || (a.id < b.id ? -1 : 1)
-}
-
 export class Dispatcher {
   readonly #services: DispatcherServices
-  readonly #runs = new Map<string, Run>()
+  readonly #runs = new Set<Run>()
+  /** Lanes whose jobs are being started right now. */
+  readonly #starting = new Set<Lane>()
   readonly #freePlaces: number[]
   #suspects = 0
   #idle: (() => void)[] = []
@@ -52,23 +43,19 @@ export class Dispatcher {
   }
 
   get runs(): Iterable<Run> {
-    return this.#runs.values()
+    return this.#runs
   }
 
   get hasSuspect(): boolean {
     return this.#suspects > 0
   }
 
-  get(key: string): Run | undefined {
-    return this.#runs.get(key)
-  }
-
   /** `group`: the lanes that were claimed for. */
   accept(jobs: readonly ClaimedJob[], runId: string, group: LaneGroup): void {
     const claimedAtMs = monotonicMs()
-    const runs = jobs.map((job) => this.#place({ job, runId, claimedAtMs, lane: group.laneOf(job.queue) }))
-    this.#services.announce(runId, runs.map(placedJob))
-    for (const run of runs.sort(inOrder)) {
+    const runs = jobs.map((job) => this.#place(job, runId, claimedAtMs, group.laneOf(job.queue)))
+    this.#services.announce(columnsOf(runId, runs))
+    for (const run of runs) {
       this.#services.board.put(run.place)
       if (run.isSuspect) run.lane.buffer.unshift(run)
       else run.lane.buffer.push(run)
@@ -104,7 +91,7 @@ export class Dispatcher {
 
   /** Its settlement is written, or given up. */
   forget(run: Run): void {
-    this.#runs.delete(run.key)
+    this.#runs.delete(run)
     this.#settleIdle()
   }
 
@@ -125,7 +112,7 @@ export class Dispatcher {
   }
 
   abortAll(reason: unknown): void {
-    for (const run of this.#runs.values()) run.abort(reason)
+    for (const run of this.#runs) run.abort(reason)
   }
 
   /** Resolves when no handler is running and nothing is unsettled. */
@@ -133,21 +120,30 @@ export class Dispatcher {
     if (!this.#isIdle()) await new Promise<void>((resolve) => this.#idle.push(resolve))
   }
 
-  #place(claimed: Pick<Run, 'job' | 'runId' | 'claimedAtMs' | 'lane'>): Run {
+  #place(job: ClaimedJob, runId: string, claimedAtMs: number, lane: Lane): Run {
     const place = this.#freePlaces.pop()
     if (place === undefined) throw new Error('There is no place left on the board: more was claimed than can be held.')
-    const run = new Run({ ...claimed, place, contract: this.#services.registry.get(claimed.job.type) })
-    this.#runs.set(run.key, run)
+    const run = new Run(job, { runId, lane, place, claimedAtMs, contract: this.#services.registry.get(job.type) })
+    this.#runs.add(run)
     if (run.isSuspect) this.#suspects++
     return run
   }
 
+  /** A run that ends at once comes back here through `returned`, while we are at it: the loop goes on, not the stack. */
   #startNext(lane: Lane): void {
+    if (this.#starting.has(lane)) return
+    this.#starting.add(lane)
+    const untilMs = monotonicMs() + START_FOR_MS
     while (lane.running < lane.slots && lane.buffer.length > 0) {
       const run = lane.buffer.shift() as Run
       lane.running++
-      void this.#services.execute(run)
+      this.#services.execute(run)
+      if (run.startedAtMs > untilMs) {
+        setImmediate(() => this.#startNext(lane))
+        break
+      }
     }
+    this.#starting.delete(lane)
   }
 
   #returnBuffer(lane: Lane, why: string): void {
@@ -156,7 +152,7 @@ export class Dispatcher {
       this.#clearPlace(run)
       if (run.isSuspect) this.#suspects--
       if (isOurs) this.#services.giveBack(run, why)
-      else this.#runs.delete(run.key)
+      else this.#runs.delete(run)
     }
   }
 

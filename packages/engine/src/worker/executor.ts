@@ -5,7 +5,6 @@ import { TimedOut } from '../errors.ts'
 import { runContext } from '../run-context.ts'
 import type { Settlement } from '../store/settlements.ts'
 import { type ContextServices, type Implementation, RunningContext } from './context.ts'
-import { ageMs } from './database-time.ts'
 import type { IsolatedHandler } from './isolation/isolated-run.ts'
 import type { Run } from './run.ts'
 import { bury, CancelRequested, type Ending, verdict } from './verdict.ts'
@@ -35,42 +34,54 @@ export class Executor {
     this.#services = services
   }
 
-  /** Never rejects. Resolves when the handler has returned and its verdict is on its way. */
-  async execute(run: Run): Promise<void> {
-    let payload: unknown
-    let refusal: Ending | undefined
-    try {
-      payload = parseStored(run.contract, run.job.payload)
-      if (payload instanceof Promise) payload = await payload
-    } catch (thrown) {
-      refusal = { thrown }
-    }
+  /**
+   * Never throws. A handler that returns no promise has ended, and its verdict is on its way, before this returns: only
+   * what is asynchronous waits for the event loop, because a promise costs more than a trivial job.
+   */
+  execute(run: Run): void {
+    const payload = endingOf(() => parseStored(run.contract, run.job.payload))
+    if (payload instanceof Promise) void payload.then((later) => this.#start(run, later))
+    else this.#start(run, payload)
+  }
+
+  /** `payload`: what the handler gets, or why it cannot be called. */
+  #start(run: Run, payload: Ending): void {
     // Taken at the last moment: until its handler is called, a job can still be given back by the pulse.
     if (!this.#services.mayStart(run)) return
     run.startedAtMs = monotonicMs()
     this.#services.onStarted(run)
     const context = new RunningContext(run, this.#services)
-    if (run.job.cancelRequestedAt !== null) run.abort(new CancelRequested())
-    if (run.abortReason !== undefined) refusal = { thrown: run.abortReason }
-    const ending = refusal ?? (await this.#timed(run, context, payload))
-    this.#services.onReturned(run)
-    try {
-      await this.#conclude(run, context, ending)
-    } catch (error) {
-      // Whatever goes wrong between the handler and its verdict must not leave the job without one.
-      if (!run.isSettling) this.#services.settle(run, bury(run, 'unrecoverable', error, null))
-    }
+    if (run.job.isCancelRequested) run.abort(new CancelRequested())
+    const ending = this.#refusal(run, payload) ?? this.#call(run, context, (payload as { value: unknown }).value)
+    if (ending instanceof Promise) void ending.then((later) => this.#end(run, context, later))
+    else this.#end(run, context, ending)
   }
 
-  async #timed(run: Run, context: RunningContext, payload: unknown): Promise<Ending> {
+  #refusal(run: Run, payload: Ending): Ending | undefined {
+    if (run.abortReason !== undefined) return { thrown: run.abortReason }
+    return 'thrown' in payload ? payload : undefined
+  }
+
+  #call(run: Run, context: RunningContext, payload: unknown): Ending | Promise<Ending> {
+    const { handler } = this.#services.implementation(run.job.type)
+    if (typeof handler !== 'function') return this.#callIsolated(run, context, payload)
+    const { id: jobId, correlationId } = run.job
+    let stopClock = () => {}
+    const ending = endingOf(
+      () => runContext.run({ jobId, correlationId }, () => handler(payload as never, context)),
+      () => stopClock(),
+    )
+    if (ending instanceof Promise) stopClock = this.#startClock(run, context)
+    return ending
+  }
+
+  async #callIsolated(run: Run, context: RunningContext, payload: unknown): Promise<Ending> {
     let stopClock = () => {}
     try {
-      const { handler } = this.#services.implementation(run.job.type)
       // To start a process may take longer than the handler: it is not on its clock.
-      const call = typeof handler === 'function' ? handler : await this.#services.isolatedHandler(run)
+      const call = await this.#services.isolatedHandler(run)
       stopClock = this.#startClock(run, context)
-      const { id: jobId, correlationId } = run.job
-      return { value: await runContext.run({ jobId, correlationId }, () => call(payload as never, context)) }
+      return { value: await call(payload as never, context) }
     } catch (thrown) {
       return { thrown }
     } finally {
@@ -78,13 +89,37 @@ export class Executor {
     }
   }
 
-  async #conclude(run: Run, context: RunningContext, ending: Ending): Promise<void> {
+  #end(run: Run, context: RunningContext, ending: Ending): void {
+    this.#services.onReturned(run)
     // Fenced off while it ran: whatever it did is too late.
     if (run.isSettling) return
-    if (run.inTransaction !== undefined && !run.isCommitted) await this.#lookForCommit(run)
-    if (run.isCommitted) return this.#services.onCommitted(run)
-    const settlement = await this.#verdict(run, context, ending)
-    if (!run.isSettling) this.#services.settle(run, settlement)
+    if (run.inTransaction !== undefined || run.isCommitted) void this.#endInTransaction(run, context, ending)
+    else this.#conclude(run, context, ending)
+  }
+
+  #conclude(run: Run, context: RunningContext, ending: Ending): void {
+    const ageMs = run.ageMs(this.#services.clock.databaseNow())
+    const settlement = endingOf(() => verdict({ run, ending, ageMs, logs: context.recording(), random: Math.random() }))
+    if (settlement instanceof Promise) void settlement.then((later) => this.#settle(run, later))
+    else this.#settle(run, settlement)
+  }
+
+  /** Whatever goes wrong between the handler and its verdict must not leave the job without one. */
+  #settle(run: Run, settlement: Ending): void {
+    if (run.isSettling) return
+    const isDecided = 'value' in settlement
+    this.#services.settle(
+      run,
+      isDecided ? (settlement.value as Settlement) : bury(run, 'unrecoverable', settlement.thrown, null),
+    )
+  }
+
+  async #endInTransaction(run: Run, context: RunningContext, ending: Ending): Promise<void> {
+    if (!run.isCommitted) await this.#lookForCommit(run)
+    if (run.isCommitted) this.#services.onCommitted(run)
+    if (run.isCommitted || run.isSettling) return
+    const rolledBack = new Error('The handler called ctx.complete(tx), but that transaction did not commit.')
+    this.#conclude(run, context, 'value' in ending ? { thrown: rolledBack } : ending)
   }
 
   /** Once the handler has called ctx.complete(tx) we never write completion ourselves: we look. */
@@ -94,15 +129,6 @@ export class Executor {
     } catch {
       // Cannot look now. The settlement that follows is fenced: it loses if the transaction did commit.
     }
-  }
-
-  #verdict(run: Run, context: RunningContext, ending: Ending): Promise<Settlement> | Settlement {
-    const rolledBack: Ending =
-      run.inTransaction !== undefined && 'value' in ending
-        ? { thrown: new Error('The handler called ctx.complete(tx), but that transaction did not commit.') }
-        : ending
-    const age = ageMs(run.job, this.#services.clock.databaseNow(), monotonicMs() - run.claimedAtMs)
-    return verdict({ run, ending: rolledBack, ageMs: age, logs: context.recording(), random: Math.random() })
   }
 
   /** At 1× the signal aborts; at 2× the run is fenced off as stuck while its handler still holds the slot. */
@@ -119,4 +145,28 @@ export class Executor {
     })
     return () => cancel()
   }
+}
+
+/** How `work` ends, and a promise of it only if `work` returns one. `finish` runs when that promise has ended. */
+function endingOf(work: () => unknown, finish?: () => void): Ending | Promise<Ending> {
+  try {
+    const value = work()
+    return isThenable(value) ? endingLater(value, finish) : { value }
+  } catch (thrown) {
+    return { thrown }
+  }
+}
+
+async function endingLater(work: PromiseLike<unknown>, finish: (() => void) | undefined): Promise<Ending> {
+  try {
+    return { value: await work }
+  } catch (thrown) {
+    return { thrown }
+  } finally {
+    finish?.()
+  }
+}
+
+function isThenable(value: unknown): value is PromiseLike<unknown> {
+  return typeof (value as { then?: unknown } | null | undefined)?.then === 'function'
 }

@@ -9,7 +9,7 @@ import type { RunningRow } from '../store/jobs.ts'
 import type { NewWorker } from '../store/workers.ts'
 import type { Board } from './board.ts'
 import { Pulse } from './pulse.ts'
-import type { FromPulse, PlacedJob, PulseSettings } from './pulse-protocol.ts'
+import type { FromPulse, PlacedJobs, PulseSettings } from './pulse-protocol.ts'
 
 const WATCH_MS = 200
 
@@ -83,8 +83,8 @@ export class Lease {
     this.#watch = setInterval(() => this.#watchOver(), WATCH_MS)
   }
 
-  announce(runId: string, jobs: PlacedJob[]): void {
-    this.#pulse.claimed(runId, jobs)
+  announce(jobs: PlacedJobs): void {
+    this.#pulse.claimed(jobs)
   }
 
   async end(reason: string): Promise<void> {

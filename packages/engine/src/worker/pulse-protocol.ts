@@ -16,18 +16,29 @@ export interface PulseSettings {
   times: LeaseTimes
 }
 
-export interface PlacedJob {
-  id: string
+/** What jobs of one type in one queue have in common within a claim. `stuckAtMs` is on the monotonic clock. */
+export interface PlacedKind {
   queue: string
   retention: Retention
-  place: number
   stuckAtMs: number
+}
+
+/**
+ * Jobs of one claim and the places of the board they lie on, in columns: the threads copy what they tell each other, and
+ * an object per job took longer to copy than the job to run.
+ */
+export interface PlacedJobs {
+  runId: string
+  ids: string[]
+  places: Int32Array
+  kinds: PlacedKind[]
+  /** For each job, the position of its kind. */
+  kindOf: Int32Array
 }
 
 export type ToPulse =
   | { kind: 'register'; worker: NewWorker }
-  /** A claim was answered: these jobs lie on these places of the board; `stuckAtMs` is on the monotonic clock. */
-  | { kind: 'claimed'; runId: string; jobs: PlacedJob[] }
+  | { kind: 'claimed'; jobs: PlacedJobs }
   | { kind: 'stop'; reason: string }
 
 export type FromPulse =

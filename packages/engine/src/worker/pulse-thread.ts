@@ -12,22 +12,34 @@ import { giveBack, settle } from '../store/settlements.ts'
 import { type NewWorker, workerBeat, workerEnd, workerRegister } from '../store/workers.ts'
 import { Board } from './board.ts'
 import { PulseConnection } from './pulse-connection.ts'
-import { type FromPulse, type PlacedJob, type PulseSettings, type ToPulse, trustMarginMs } from './pulse-protocol.ts'
+import {
+  type FromPulse,
+  type PlacedJobs,
+  type PlacedKind,
+  type PulseSettings,
+  type ToPulse,
+  trustMarginMs,
+} from './pulse-protocol.ts'
 
 const WATCH_MS = 100
 /** A loop that has not turned for this long is blocked: what it has not started is given back. */
 const BLOCKED_MS = 1_000
 const RETRY_MS = 2_000
 
-type Placed = Omit<PlacedJob, 'place'> & { runId: string }
+interface Placed extends PlacedKind {
+  id: string
+  runId: string
+}
 
 class PulseThread {
   readonly #port: MessagePort
   readonly #settings: PulseSettings
   readonly #board: Board
   readonly #connection: PulseConnection
-  /** What lies on each place of the board, as far as the main thread has told us. */
-  readonly #placed = new Map<number, Placed>()
+  /** For each place of the board the claim whose job lies there, as far as the main thread has told us, … */
+  readonly #claims: (PlacedJobs | undefined)[]
+  /** … and which of its jobs. */
+  readonly #positions: Int32Array
   #worker: NewWorker | undefined
   #isRegistered = false
   #beatTimer: NodeJS.Timeout | undefined
@@ -41,6 +53,8 @@ class PulseThread {
     this.#port = port
     this.#settings = settings
     this.#board = new Board(settings.board)
+    this.#claims = new Array<PlacedJobs | undefined>(this.#board.size).fill(undefined)
+    this.#positions = new Int32Array(this.#board.size)
     this.#connection = new PulseConnection(settings, {
       onWork: (queue) => this.#post({ kind: 'work', queue }),
       onReconcile: (workerId) => workerId === this.#worker?.id && void this.#beat(),
@@ -59,7 +73,10 @@ class PulseThread {
         void this.#beat()
         break
       case 'claimed':
-        for (const { place, ...job } of message.jobs) this.#placed.set(place, { ...job, runId: message.runId })
+        message.jobs.places.forEach((place, position) => {
+          this.#claims[place] = message.jobs
+          this.#positions[place] = position
+        })
         break
       case 'stop':
         void this.#stop(message.reason)
@@ -137,8 +154,18 @@ class PulseThread {
     this.#killIfBeyondDeadlines()
   }
 
+  /** The jobs on places of which `is` holds. */
+  #placed(is: (place: number) => boolean): Placed[] {
+    return this.#claims.flatMap((claim, place) => {
+      if (claim === undefined || !is(place)) return []
+      const position = this.#positions[place] as number
+      const kind = claim.kinds[claim.kindOf[position] as number] as PlacedKind
+      return [{ ...kind, id: claim.ids[position] as string, runId: claim.runId }]
+    })
+  }
+
   #giveBackUnstarted(): void {
-    const returned = [...this.#placed].filter(([place]) => this.#board.takeBack(place)).map(([, job]) => job)
+    const returned = this.#placed((place) => this.#board.takeBack(place))
     if (returned.length === 0) return
     // If this fails, reconciliation finds them once the loop turns again, and the rescuer if it never does.
     this.#returnJobs(returned).catch((error: Error) =>
@@ -161,7 +188,7 @@ class PulseThread {
   #killIfBeyondDeadlines(): void {
     const now = monotonicMs()
     const blockedSince = this.#board.lastBeat()
-    const started = [...this.#placed].filter(([place]) => this.#board.isStarted(place)).map(([, job]) => job)
+    const started = this.#placed((place) => this.#board.isStarted(place))
     const isBeyond = ({ stuckAtMs }: Placed): boolean => blockedSince < stuckAtMs && stuckAtMs < now
     if (started.length === 0 || !started.every(isBeyond) || this.#isKilling) return
     this.#isKilling = true

@@ -3,7 +3,7 @@ import { Worker as Thread } from 'node:worker_threads'
 import { monotonicMs, within } from '../clock.ts'
 import type { NewWorker } from '../store/workers.ts'
 import { Board } from './board.ts'
-import type { FromPulse, PlacedJob, PulseSettings, ToPulse } from './pulse-protocol.ts'
+import type { FromPulse, PlacedJobs, PulseSettings, ToPulse } from './pulse-protocol.ts'
 
 const MAIN_BEAT_MS = 50
 const STOP_DEADLINE_MS = 2_000
@@ -38,8 +38,8 @@ export class Pulse {
     this.#post({ kind: 'register', worker })
   }
 
-  claimed(runId: string, jobs: PlacedJob[]): void {
-    this.#post({ kind: 'claimed', runId, jobs })
+  claimed(jobs: PlacedJobs): void {
+    this.#post({ kind: 'claimed', jobs })
   }
 
   stop(reason: string): Promise<void> {

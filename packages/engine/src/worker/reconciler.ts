@@ -10,7 +10,6 @@ import { CancelRequested } from './verdict.ts'
 
 export interface ReconcilerServices {
   runs(): Iterable<Run>
-  find(key: string): Run | undefined
   /** Is the answer to this claim still to come? */
   isOpenClaim(runId: string): boolean
   /** Gives back jobs that nobody here remembers. */
@@ -28,17 +27,18 @@ export class Reconciler {
 
   /** `askedAtMs`: when the question was sent. Whatever was claimed later is not in the answer. */
   async reconcile(rows: readonly RunningRow[], askedAtMs: number): Promise<void> {
+    const known = new Map([...this.#services.runs()].map((run) => [run.key, run]))
     const listed = new Set<string>()
     const strays: RunningRow[] = []
     for (const row of rows) {
       const key = runKey(row.id, row.runId)
       listed.add(key)
-      const run = this.#services.find(key)
+      const run = known.get(key)
       if (run === undefined) strays.push(row)
       else if (row.cancelRequested) run.abort(new CancelRequested())
     }
-    for (const run of this.#services.runs()) {
-      const isMissing = !listed.has(run.key) && run.claimedAtMs < askedAtMs
+    for (const [key, run] of known) {
+      const isMissing = !listed.has(key) && run.claimedAtMs < askedAtMs
       if (isMissing && !run.isSettling && run.inTransaction === undefined) {
         run.abort(new LeaseLost('the database no longer lists it as running here'))
       }

@@ -1,4 +1,5 @@
 // One run of one job in this process: from the claim to the settlement.
+import { monotonicMs } from '../clock.ts'
 import type { JobContract } from '../contract/job.ts'
 import type { JobRef } from '../events.ts'
 import type { ClaimedJob } from '../store/jobs.ts'
@@ -28,12 +29,12 @@ export class Run {
   #controller: AbortController | undefined
   #abortReason: unknown
 
-  constructor(fields: Pick<Run, 'job' | 'runId' | 'lane' | 'contract' | 'place' | 'claimedAtMs'>) {
-    this.job = fields.job
+  constructor(job: ClaimedJob, fields: Pick<Run, 'runId' | 'lane' | 'contract' | 'place' | 'claimedAtMs'>) {
+    this.job = job
     this.runId = fields.runId
     this.lane = fields.lane
     this.contract = fields.contract
-    this.limits = fields.lane.typeOf(fields.job.type)
+    this.limits = fields.lane.typeOf(job.type)
     this.place = fields.place
     this.claimedAtMs = fields.claimedAtMs
   }
@@ -48,6 +49,13 @@ export class Run {
 
   get isSuspect(): boolean {
     return this.job.crashes > 0
+  }
+
+  /** How old the job is by now. `now`: what a clock says that is moved by hand. */
+  ageMs(now: Date | null): number {
+    const { ageMs, claimedAt } = this.job
+    const isMoved = now !== null && claimedAt !== null
+    return ageMs + (isMoved ? now.getTime() - claimedAt.getTime() : monotonicMs() - this.claimedAtMs)
   }
 
   get stuckAtMs(): number {

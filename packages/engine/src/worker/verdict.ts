@@ -1,6 +1,6 @@
 // From how a handler ended to what is written about it. Pure, so that every case can be tested without a database.
 import { type Outcome, outcomeKind, RetryAfter } from '../contract/outcome.ts'
-import { encodeResult, validate } from '../contract/payload.ts'
+import { type Checked, encodeResult, validate } from '../contract/payload.ts'
 import type { DeadReason } from '../contract/redrive.ts'
 import { backoffMs } from '../contract/retry.ts'
 import { InvalidPayload, InvalidResult, LeaseLost, TimedOut, Unrecoverable, WorkerStopping } from '../errors.ts'
@@ -29,15 +29,17 @@ export interface VerdictInput {
   random: number
 }
 
-/** The settlement of a run whose handler has returned or thrown. */
-export async function verdict(input: VerdictInput): Promise<Settlement> {
+/** The settlement of a run whose handler has returned or thrown. A promise only if the result's schema is asynchronous. */
+export function verdict(input: VerdictInput): Settlement | Promise<Settlement> {
   const { run, ending } = input
   const aborted = run.abortReason
   // A timed-out attempt has failed, whatever the handler says afterwards.
   if (aborted instanceof TimedOut) return failed(input, aborted)
   if ('value' in ending) {
     try {
-      return await settlementOfValue(run, ending.value, input.logs)
+      const settlement = settlementOfValue(run, ending.value, input.logs)
+      if (!(settlement instanceof Promise)) return settlement
+      return settlement.catch((error: unknown) => failed(input, error))
     } catch (error) {
       return failed(input, error)
     }
@@ -48,7 +50,7 @@ export async function verdict(input: VerdictInput): Promise<Settlement> {
 }
 
 /** What a returned value means. Throws InvalidResult when it cannot be recorded. */
-export async function settlementOfValue(run: Run, value: unknown, logs: string | null): Promise<Settlement> {
+export function settlementOfValue(run: Run, value: unknown, logs: string | null): Settlement | Promise<Settlement> {
   switch (outcomeKind(value)) {
     case 'snooze':
       return requeue(run, { delayMs: (value as Outcome & { delayMs: number }).delayMs, refund: true })
@@ -57,7 +59,7 @@ export async function settlementOfValue(run: Run, value: unknown, logs: string |
     case 'discard':
       return bury(run, 'discarded', new Unrecoverable((value as Outcome & { reason: string }).reason), logs)
     case undefined:
-      return finish(run, 'completed', await resultText(run, value), null)
+      return completed(run, value)
   }
 }
 
@@ -99,17 +101,23 @@ function finish(run: Run, status: 'completed' | 'cancelled', result: string | nu
   return { kind: 'finish', id: run.job.id, runId: run.runId, status, result, reason, retention }
 }
 
-async function resultText(run: Run, value: unknown): Promise<string | null> {
-  const { type, result: schema } = run.contract
-  let result = value
-  if (schema !== undefined) {
-    const checked = await validate(schema, value)
-    if ('issues' in checked)
-      throw new InvalidResult(type, checked.issues.map((i) => `${i.path} ${i.message}`.trim()).join('; '))
-    result = checked.value
-  }
+function completed(run: Run, value: unknown): Settlement | Promise<Settlement> {
+  const { result: schema } = run.contract
+  if (schema === undefined) return finish(run, 'completed', resultText(run, value), null)
+  const checked = validate(schema, value)
+  const withResult = (result: Checked): Settlement =>
+    finish(run, 'completed', resultText(run, valid(run, result)), null)
+  return checked instanceof Promise ? checked.then(withResult) : withResult(checked)
+}
+
+function valid({ contract: { type } }: Run, checked: Checked): unknown {
+  if (!('issues' in checked)) return checked.value
+  throw new InvalidResult(type, checked.issues.map((i) => `${i.path} ${i.message}`.trim()).join('; '))
+}
+
+function resultText({ contract }: Run, result: unknown): string | null {
   if (result === undefined) return null
-  const encoded = encodeResult(run.contract, result)
-  if ('problem' in encoded) throw new InvalidResult(type, encoded.problem)
+  const encoded = encodeResult(contract, result)
+  if ('problem' in encoded) throw new InvalidResult(contract.type, encoded.problem)
   return encoded.text
 }

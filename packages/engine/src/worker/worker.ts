@@ -97,7 +97,6 @@ export class Worker {
     this.#fetcher = this.#makeFetcher()
     this.#reconciler = new Reconciler({
       runs: () => this.#dispatcher.runs,
-      find: (key) => this.#dispatcher.get(key),
       isOpenClaim: (runId) => this.#fetcher.isOpen(runId),
       giveBack: (strays) => this.#giveBackStrays(strays),
       strayAfterMs: Math.min(5_000, settings.times.ttlMs / 2),
@@ -253,7 +252,7 @@ export class Worker {
       implementation: (type) => implementations.get(type) as Implementation,
       isolatedHandler: (run) => this.#isolated.handlerFor(run),
       mayStart: (run) => this.#mayStart(run),
-      settle: (run, settlement) => this.#acker.add({ run, settlement }),
+      settle: (run, settlement) => this.#acker.add(run, settlement),
       completeInOwnTransaction: (run, work) => completion.inOwnTransaction(run, work),
       completeIn: (run, tx, result) => completion.in(run, tx, result),
       isCompleted: (run) => completion.wasSettled(run),
@@ -270,7 +269,7 @@ export class Worker {
       lanes: this.#settings.lanes,
       registry: this.#services.registry,
       prefetch: this.#prefetch,
-      announce: (runId, jobs) => this.#lease.announce(runId, jobs),
+      announce: (jobs) => this.#lease.announce(jobs),
       execute: (run) => executor.execute(run),
       giveBack: (run, why) => this.#giveBack(run, why),
       onHungry: () => this.#fetcher.nudge(),
@@ -347,7 +346,7 @@ export class Worker {
   }
 
   #giveBack(run: Run, why: string): void {
-    this.#acker.add({ run, settlement: giveBack(run.fence) })
+    this.#acker.add(run, giveBack(run.fence))
     if (this.#services.events.has('job_returned')) this.#services.events.emit('job_returned', { job: run.ref(), why })
   }
 

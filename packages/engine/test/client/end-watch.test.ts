@@ -28,6 +28,7 @@ async function setup() {
       answered++
       return rows
     },
+    tuples: db.tuples.bind(db),
   }
   const watch = new EndWatch({ db: counting, events: new Events(), listener: undefined })
   return {

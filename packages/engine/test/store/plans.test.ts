@@ -118,16 +118,16 @@ describe('half a million rows of each kind that may not be claimed, ahead of a h
     await client.query(`update millrace.job set status = 'processing', run_id = $1 where queue = 'busy'`, [runId])
     const { rows } = await client.query(`select id from millrace.job where queue = 'busy' order by id desc limit 10`)
     const list = (value: string) => `{${rows.map(() => `"${value}"`).join()}}`
-    const keys = [null, `{${rows.map(({ id }) => id).join()}}`, list(runId)]
+    const ids = `{${rows.map(({ id }) => id).join()}}`
     const failure = ['E', 'm', 's', 'f', '{}'].map(list)
     for (const statistics of ['stale', 'fresh']) {
       if (statistics === 'fresh') await client.query('analyze millrace.job')
       for (const [statement, values] of [
-        ['jobFinish', [list('completed'), list('{}'), list('r'), list('standard')]],
-        ['jobRequeue', [list('0'), list('false'), list('clear'), ...failure]],
-        ['jobBury', [list('exhausted'), ...failure, list('standard'), list('false')]],
+        ['jobFinish', [`{${runId}}`, list('1'), '{completed}', '{standard}', list('{}'), list('r')]],
+        ['jobRequeue', [list(runId), list('0'), list('false'), list('clear'), ...failure]],
+        ['jobBury', [list(runId), list('exhausted'), ...failure, list('standard'), list('false')]],
       ] as const) {
-        const plan = await explain(statement, [...keys, ...values])
+        const plan = await explain(statement, [null, ids, ...values])
         const scans = plan.nodes.filter((node) => node['Relation Name'] === 'job' && node['Node Type'].endsWith('Scan'))
         expect(
           scans.map((scan) => scan['Node Type']),

@@ -22,6 +22,13 @@ class WatchedDatabase extends Database {
     await this.intercept(statement)
     return rows
   }
+
+  override async tuples<Tuple>(statement: StatementName, values: readonly unknown[]): Promise<Tuple[]> {
+    this.counts.set(statement, (this.counts.get(statement) ?? 0) + 1)
+    const tuples = await super.tuples<Tuple>(statement, values)
+    await this.intercept(statement)
+    return tuples
+  }
 }
 
 async function setup() {

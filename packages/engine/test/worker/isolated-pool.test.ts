@@ -39,8 +39,8 @@ function poolOf(type: string, settings: Partial<PoolSettings> = {}) {
 
 function workFor(contract: JobContract, does: string) {
   const job = { id: '1', type: contract.type, queue: 'default', attempt: 1, correlationId: 'c' }
-  const fields = { job, runId: randomUUID(), contract, lane: planLanes({}, [contract])[0], place: 0, claimedAtMs: 0 }
-  const run = new Run(fields as unknown as ConstructorParameters<typeof Run>[0])
+  const fields = { runId: randomUUID(), contract, lane: planLanes({}, [contract])[0], place: 0, claimedAtMs: 0 }
+  const run = new Run(job as never, fields as never)
   return { run, payload: { does }, context: new RunningContext(run, { logger: silent } as never) }
 }
 

@@ -125,7 +125,7 @@ const makers: Record<string, (services: ClientServices, t: Setup) => Service | P
     const acker = new Acker({ db, clock, isTrusted: () => true, ensurePartitions: async () => {}, ...settled })
     return {
       async start() {
-        for (const run of await claims.next('default')) acker.add({ run, settlement: giveBack(run.fence) })
+        for (const run of await claims.next('default')) acker.add(run, giveBack(run.fence))
       },
       async stop() {
         await acker.drain()

@@ -17,7 +17,9 @@ with buried as (
     and job.run_id = mine.run_id
     and case job.status when 'processing' then true else false end
   returning job.*, mine.reason, mine.error_class, mine.error_message, mine.error_stack, mine.fingerprint, mine.logs,
-    mine.retention, mine.dropped, to_jsonb(job) as original, coalesce($1, now()) as died_at
+    mine.retention, mine.dropped, coalesce(job.correlation_id, 'job-' || job.id) as family,
+    to_jsonb(job) || jsonb_build_object('correlation_id', coalesce(job.correlation_id, 'job-' || job.id)) as original,
+    coalesce($1, now()) as died_at
 ),
 archived as (
   insert into millrace.job_archive (
@@ -39,7 +41,7 @@ recorded as (
   )
   select
     id, attempt, run_id, worker_id, type, queue, started_at, died_at,
-    greatest(run_at, created_at), error_class, error_message, error_stack, fingerprint, logs, correlation_id
+    greatest(run_at, created_at), error_class, error_message, error_stack, fingerprint, logs, family
   from buried
 ),
 lettered as (
@@ -48,7 +50,7 @@ lettered as (
     fingerprint, died_at, redrive_since, redrives
   )
   select
-    id, type, queue, tenant, correlation_id, reason, attempt, original, error_message,
+    id, type, queue, tenant, family, reason, attempt, original, error_message,
     jsonb_build_object('class', error_class, 'stack', error_stack, 'logs', logs), fingerprint, died_at, died_at,
     coalesce((select redrives + 1 from millrace.dead_letter_jobs where redriven_job_id = buried.id), 0)
   from buried

@@ -1,7 +1,9 @@
 -- Take due jobs from several queues, each in its order: priority, due time, id.
 -- Params:  $1 now timestamptz or null, $2 queues text[], $3 limits int[], $4 types text[] the worker can run,
 --          $5 stuck_after_ms float8[] of those types, $6 run_id uuid, $7 worker_id uuid, $8 queues text[] that one suspect may come from
--- Returns: the claimed jobs; all carry the one run_id, which the caller made up before it asked.
+-- Returns: the claimed jobs, in no order; all carry the one run_id, which the caller made up before it asked.
+--          What is mostly the same is null then: no crashes, no request to cancel, age_s if it was due when enqueued.
+--          Times are seconds ago: to print and to parse a timestamp costs more than to claim.
 -- Locks:   the claimed rows; skips what others hold.
 -- Index:   job_for_claim_idx, job_suspect_idx, worker_pkey: nothing is claimed under a lease that somebody has ended
 -- The walk over priorities keeps work that is due in the future out of the scan. Rows are locked as they are pulled,
@@ -56,5 +58,7 @@ set status = 'processing', run_id = $6, worker_id = $7, attempt = attempt + 1,
     deadline_at = coalesce($1, now()) + ($5::float8[])[array_position($4, type)] * interval '1 millisecond'
 where id = any(array(select id from due union all select id from suspect))
   and status = 'pending'
-returning id, type, queue, tenant, priority, payload, payload_version, run_at, attempt, max_attempts, crashes,
-  correlation_id, parent_job_id, workflow_id, created_by, trace_parent, created_at, started_at, cancel_requested_at;
+returning id, type, queue, tenant, priority, payload, attempt, max_attempts, nullif(crashes, 0) as crashes, correlation_id,
+  parent_job_id, created_by, nullif(cancel_requested_at is not null, false) as cancel_requested,
+  date_part('epoch', coalesce($1, now()) - run_at) as overdue_s,
+  case when created_at <> run_at then date_part('epoch', coalesce($1, now()) - created_at) end as age_s;

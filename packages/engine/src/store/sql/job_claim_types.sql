@@ -55,5 +55,7 @@ set status = 'processing', run_id = $6, worker_id = $7, attempt = attempt + 1,
     deadline_at = coalesce($1, now()) + ($5::float8[])[array_position($4, type)] * interval '1 millisecond'
 where id = any(array(select id from due union all select id from suspect))
   and status = 'pending'
-returning id, type, queue, tenant, priority, payload, payload_version, run_at, attempt, max_attempts, crashes,
-  correlation_id, parent_job_id, workflow_id, created_by, trace_parent, created_at, started_at, cancel_requested_at;
+returning id, type, queue, tenant, priority, payload, attempt, max_attempts, nullif(crashes, 0) as crashes, correlation_id,
+  parent_job_id, created_by, nullif(cancel_requested_at is not null, false) as cancel_requested,
+  date_part('epoch', coalesce($1, now()) - run_at) as overdue_s,
+  case when created_at <> run_at then date_part('epoch', coalesce($1, now()) - created_at) end as age_s;

@@ -1,19 +1,22 @@
 -- Settle runs that ended for good without failing: completed, or cancelled on purpose. The rows move to the archive.
--- Params:  $1 now timestamptz or null, $2 ids bigint[], $3 run_ids uuid[], $4 statuses text[], $5 results jsonb[],
---          $6 reasons text[] (null of a cancelled one: why it was asked to stop), $7 retentions text[] ('none' keeps nothing)
+-- Params:  $1 now timestamptz or null, $2 ids bigint[], $3 run_ids uuid[]: the different ones, $4 runs int[]: which of them
+--          each id belongs to, from 1; $5 statuses text[] and $6 retentions text[] ('none' keeps nothing): one element may
+--          stand for all; $7 results jsonb[] and $8 reasons text[] (null of a cancelled one: why it was asked to stop): may
+--          be empty
 -- Returns: the ids whose fence held. A missing id belongs to another run by now, or was settled before.
 -- Locks:   those job rows, in the order given: pass them sorted by id.
 -- Index:   job_pkey. The case keeps the planner off job_running_idx, where it would read every running job,
 --          and from expecting next to no rows, which made it join by nested loops.
 with finished as (
   delete from millrace.job
-  using unnest($2::bigint[], $3::uuid[], $4::text[], $5::jsonb[], $6::text[], $7::text[])
-    as mine (id, run_id, final_status, result, reason, retention)
+  using unnest($2::bigint[], $4::int[], $5::text[], $6::text[], $7::jsonb[], $8::text[])
+    as mine (id, run, final_status, retention, result, reason)
   where job.id = any($2::bigint[])
     and job.id = mine.id
-    and job.run_id = mine.run_id
+    and job.run_id = ($3::uuid[])[mine.run]
     and case job.status when 'processing' then true else false end
-  returning job.*, mine.final_status, mine.result, mine.reason, mine.retention
+  returning job.*, coalesce(mine.final_status, ($5::text[])[1]) as final_status,
+    coalesce(mine.retention, ($6::text[])[1]) as retention, mine.result, mine.reason
 ),
 archived as (
   insert into millrace.job_archive (

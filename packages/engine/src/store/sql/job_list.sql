@@ -7,14 +7,15 @@
   select
     id, case when status = 'pending' and last_error_at is not null then 'failed' else status end as status,
     type, queue, tenant, priority, payload, payload_version, run_at, attempt, max_attempts, crashes, run_id, worker_id,
-    started_at, null::timestamptz as finished_at, dedup_key, correlation_id, parent_job_id, created_by, last_error,
+    started_at, null::timestamptz as finished_at, dedup_key, coalesce(correlation_id, 'job-' || id) as correlation_id,
+    parent_job_id, created_by, last_error,
     last_error_at, null::text as reason, null::jsonb as result, created_at
   from millrace.job
   where ($1::text is null or case when status = 'pending' and last_error_at is not null then 'failed' else status end = $1)
     and ($2::text is null or queue = $2)
     and ($3::text is null or type = $3)
     and ($4::text is null or tenant = $4)
-    and ($5::text is null or correlation_id = $5)
+    and ($5::text is null or coalesce(correlation_id, 'job-' || id) = $5)
     and ($6::bigint is null or id < $6)
   order by id desc
   limit $7
@@ -23,14 +24,15 @@ union all
 (
   select
     id, status, type, queue, tenant, priority, payload, payload_version, run_at, attempt, max_attempts, crashes, run_id,
-    worker_id, started_at, finished_at, dedup_key, correlation_id, parent_job_id, created_by, last_error, last_error_at,
+    worker_id, started_at, finished_at, dedup_key, coalesce(correlation_id, 'job-' || id) as correlation_id,
+    parent_job_id, created_by, last_error, last_error_at,
     reason, result, created_at
   from millrace.job_archive
   where ($1::text is null or status = $1)
     and ($2::text is null or queue = $2)
     and ($3::text is null or type = $3)
     and ($4::text is null or tenant = $4)
-    and ($5::text is null or correlation_id = $5)
+    and ($5::text is null or coalesce(correlation_id, 'job-' || id) = $5)
     and ($6::bigint is null or id < $6)
   order by id desc
   limit $7

@@ -1,0 +1,38 @@
+-- Enqueue a batch of which some have dedup keys. A row whose key is held by a live job is left out, and the caller reads
+-- the holder. Apart from job_insert.sql because what looks after conflicts costs every row as much again.
+-- Params:  $1 to $16 as in job_insert.sql, $17 dedup_keys,
+--          $18 lock_timeout_ms: how long a key held by an open transaction is waited for
+-- Returns: ord (position in the input, from 1) and the new id, or null where the key was taken.
+-- Locks:   waits for a transaction that holds one of the keys, at most lock_timeout.
+-- Index:   job_dedup_idx
+with input as materialized (
+  select nextval('millrace.job_id_seq') as id, coalesce($1, now()) as now, rows.*
+  from (select set_config('lock_timeout', $18::text, true) where $18::text is not null) as patience
+  right join unnest(
+    $2::text[], $3::text[], $4::int[], $5::int[], $6::int[], $7::jsonb[], $8::text[], $9::timestamptz[], $10::float8[],
+    $11::text[], $12::bigint[], $13::text[], $14::text[], $17::text[]
+  ) with ordinality as rows (
+    type, queue, priority, payload_version, max_attempts, payload, tenant, run_at, delay_ms,
+    correlation_id, parent_job_id, created_by, trace_parent, dedup_key, ord
+  ) on true
+),
+inserted as (
+  insert into millrace.job (
+    id, type, queue, priority, payload_version, max_attempts, payload, tenant, run_at, dedup_key, correlation_id,
+    parent_job_id, created_by, trace_parent, created_at, updated_at
+  )
+  select
+    id, coalesce(type, ($2::text[])[1]), coalesce(queue, ($3::text[])[1]), coalesce(priority, ($4::int[])[1]),
+    coalesce(payload_version, ($5::int[])[1]), coalesce(max_attempts, ($6::int[])[1]), payload, tenant,
+    coalesce(run_at, now + coalesce(delay_ms, 0) * interval '1 millisecond'), dedup_key, correlation_id,
+    parent_job_id, created_by, trace_parent, now, now
+  from input
+  order by ord
+  on conflict (tenant, type, dedup_key) where dedup_key is not null do nothing
+  returning id
+)
+select input.ord::int, inserted.id
+from (select count(pg_notify($15, message)) from unnest($16::text[]) as message) as told
+cross join input
+left join inserted using (id)
+order by input.ord;
