@@ -2,7 +2,7 @@
 // answered by exactly one ReadyForQuery, in order.
 import { connect, type Socket } from 'node:net'
 import type { CutRule, Request } from './proxy.ts'
-import { Framer, sqlOf, type WireMessage } from './wire.ts'
+import { Framer, Questions, type WireMessage } from './wire.ts'
 
 interface LinkServices {
   rule(): CutRule | undefined
@@ -23,10 +23,10 @@ export class Link {
   readonly #services: LinkServices
   readonly #fromClient = new Framer('client')
   readonly #fromServer = new Framer('server')
+  readonly #questions = new Questions()
   /** The first reply answers the start-up, which nobody asked in SQL. */
   readonly #asked: Asked[] = [{ sql: '', transaction: [], rule: undefined, held: [], rows: 0 }]
   #transaction: string[] | undefined
-  #isOpen = false
   #isSilent = false
 
   constructor(client: Socket, upstream: { host: string; port: number }, services: LinkServices) {
@@ -60,8 +60,9 @@ export class Link {
   #ask(chunk: Buffer): void {
     if (this.#isSilent) return
     for (const message of this.#fromClient.messages(chunk)) {
-      if (this.#note(message)?.rule?.when !== 'before') continue
-      this.#cut(sqlOf(message))
+      const asked = this.#note(message)
+      if (asked?.rule?.when !== 'before') continue
+      this.#cut(asked.sql)
       return
     }
     this.#server.write(chunk)
@@ -69,11 +70,9 @@ export class Link {
 
   /** The request that this message begins, if it begins one. */
   #note(message: WireMessage): Asked | undefined {
-    if (message.type === 'S') this.#isOpen = false
-    const isParse = message.type === 'P' && !this.#isOpen
-    if (message.type !== 'Q' && !isParse) return undefined
-    this.#isOpen = isParse
-    const request = this.#inTransaction(sqlOf(message))
+    const sql = this.#questions.begunBy(message)
+    if (sql === undefined) return undefined
+    const request = this.#inTransaction(sql)
     const rule = this.#services.rule()
     const asked = { ...request, rule: rule?.matches(request) ? rule : undefined, held: [], rows: 0 }
     this.#asked.push(asked)

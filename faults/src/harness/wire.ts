@@ -30,8 +30,26 @@ export class Framer {
   }
 }
 
-/** The SQL of a Query or Parse message. */
-export function sqlOf({ type, raw }: WireMessage): string {
-  const from = type === 'P' ? raw.indexOf(0, 5) + 1 : 5
+/** What the client has asked, message by message: a prepared statement is sent once, and then only its name. */
+export class Questions {
+  readonly #prepared = new Map<string, string>()
+  #isOpen = false
+
+  /** The SQL of the request that this message begins, if it begins one. */
+  begunBy({ type, raw }: WireMessage): string | undefined {
+    if (type === 'S') this.#isOpen = false
+    if (type === 'Q') return textAt(raw, 5)
+    if ((type !== 'P' && type !== 'B') || this.#isOpen) return undefined
+    this.#isOpen = true
+    const first = textAt(raw, 5)
+    const second = textAt(raw, raw.indexOf(0, 5) + 1)
+    // Parse: the name and the statement. Bind: the portal and the statement's name.
+    if (type === 'B') return this.#prepared.get(second)
+    this.#prepared.set(first, second)
+    return second
+  }
+}
+
+function textAt(raw: Buffer, from: number): string {
   return raw.toString('utf8', from, raw.indexOf(0, from))
 }

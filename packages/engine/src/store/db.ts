@@ -1,10 +1,13 @@
 // Connections to Postgres: a pool, and a deadline on every statement.
 //
-// Nothing here relies on session state, so it works through PgBouncer in transaction mode. A statement that misses its
+// Nothing here relies on session state, so it works through PgBouncer in transaction mode: statements that are prepared
+// where that works are not, from the first time it does not. A statement that misses its
 // deadline takes its connection with it: a connection whose reply never came cannot be trusted with the next statement.
+import { createHash } from 'node:crypto'
 import pg from 'pg'
 import { MAX_TIMER_MS, within } from '../clock.ts'
 import { DatabaseTimeout, DatabaseUnavailable, MillraceError } from '../errors.ts'
+import { isPreparedLost } from '../sql-state.ts'
 import { cancelRequest } from './cancel-request.ts'
 import { ConnectGate } from './connect-gate.ts'
 import { Permits } from './permits.ts'
@@ -38,6 +41,11 @@ export interface DatabaseOptions {
   gate?: ConnectGate
 }
 
+/**
+ * Prepared once per connection: to parse and plan them takes longer than to run them. Only what scans no table: a plan is
+ * kept, and one that was made for an empty table is a bad one for a full table.
+ */
+const PREPARED: ReadonlySet<StatementName> = new Set(['jobInsert'])
 const DEFAULT_DEADLINE_MS = 15_000
 const CONNECT_DEADLINE_MS = 10_000
 export class Database implements Session {
@@ -47,6 +55,7 @@ export class Database implements Session {
   readonly #texts: Record<StatementName, string>
   readonly #gate: ConnectGate
   readonly #busy = new Set<pg.PoolClient>()
+  #mayPrepare = true
   #isClosed = false
 
   constructor(options: DatabaseOptions) {
@@ -73,14 +82,24 @@ export class Database implements Session {
   }
 
   async run<Row>(statement: StatementName, values: readonly unknown[], options: RunOptions = {}): Promise<Row[]> {
-    return this.#onConnection(statement, options.deadlineMs ?? DEFAULT_DEADLINE_MS, (client) =>
-      runOn<Row>(client, this.#texts[statement], values),
-    )
+    const text = this.#texts[statement]
+    const run = (name?: string): Promise<Row[]> =>
+      this.#onConnection(statement, options.deadlineMs ?? DEFAULT_DEADLINE_MS, (client) =>
+        runOn<Row>(client, { text, values, name }),
+      )
+    if (!this.#mayPrepare || !PREPARED.has(statement)) return run()
+    try {
+      return await run(preparedName(text))
+    } catch (error) {
+      if (!isPreparedLost(error)) throw error
+      this.#mayPrepare = false
+      return run()
+    }
   }
 
   async tuples<Tuple>(statement: StatementName, values: readonly unknown[]): Promise<Tuple[]> {
     return this.#onConnection(statement, DEFAULT_DEADLINE_MS, (client) =>
-      tuplesOn<Tuple>(client, this.#texts[statement], values),
+      tuplesOn<Tuple>(client, { text: this.#texts[statement], values }),
     )
   }
 
@@ -196,11 +215,11 @@ export class Transaction implements Session, Queryable {
   }
 
   run<Row>(statement: StatementName, values: readonly unknown[]): Promise<Row[]> {
-    return runOn<Row>(this.#client, this.#texts[statement], values)
+    return runOn<Row>(this.#client, { text: this.#texts[statement], values })
   }
 
   tuples<Tuple>(statement: StatementName, values: readonly unknown[]): Promise<Tuple[]> {
-    return tuplesOn<Tuple>(this.#client, this.#texts[statement], values)
+    return tuplesOn<Tuple>(this.#client, { text: this.#texts[statement], values })
   }
 }
 
@@ -231,22 +250,42 @@ export function isConnectionFailure(error: unknown): boolean {
   return error instanceof Error && error.constructor === Error
 }
 
-async function runOn<Row>(target: Queryable, text: string, values: readonly unknown[]): Promise<Row[]> {
+interface Query {
+  text: string
+  values: readonly unknown[]
+  /** Prepare it under this name. */
+  name?: string | undefined
+}
+
+async function runOn<Row>(target: Queryable, query: Query): Promise<Row[]> {
   if (target instanceof pg.Client) {
-    const { fields, rows } = await arraysFrom(target, text, values)
+    const { fields, rows } = await arraysFrom(target, query)
     return toRows.fromArrays<Row>(fields, rows)
   }
-  const result = await target.query(text, values as unknown[])
+  const result = await target.query(query.text, query.values as unknown[])
   return toRows.fromObjects<Row>(result.rows as Record<string, unknown>[])
 }
 
-async function tuplesOn<Tuple>(target: Queryable, text: string, values: readonly unknown[]): Promise<Tuple[]> {
-  if (target instanceof pg.Client) return (await arraysFrom(target, text, values)).rows as Tuple[]
-  return (await runOn<object>(target, text, values)).map((row) => Object.values(row) as Tuple)
+async function tuplesOn<Tuple>(target: Queryable, query: Query): Promise<Tuple[]> {
+  if (target instanceof pg.Client) return (await arraysFrom(target, query)).rows as Tuple[]
+  return (await runOn<object>(target, query)).map((row) => Object.values(row) as Tuple)
 }
 
-function arraysFrom(client: pg.ClientBase, text: string, values: readonly unknown[]): Promise<pg.QueryArrayResult> {
-  return client.query({ text, values: values as unknown[], rowMode: 'array', types: valueTypes })
+function arraysFrom(client: pg.ClientBase, { text, values, name }: Query): Promise<pg.QueryArrayResult> {
+  const named = name === undefined ? {} : { name }
+  return client.query({ text, values: values as unknown[], ...named, rowMode: 'array', types: valueTypes })
+}
+
+const preparedNames = new Map<string, string>()
+
+/** From the text: a session that a pooler shares may hold what another version of this program has prepared. */
+function preparedName(text: string): string {
+  let name = preparedNames.get(text)
+  if (name === undefined) {
+    name = `millrace_${createHash('sha256').update(text).digest('hex').slice(0, 24)}`
+    preparedNames.set(text, name)
+  }
+  return name
 }
 
 const loaded = new Map<string, Record<StatementName, string>>()
