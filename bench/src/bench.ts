@@ -3,10 +3,15 @@ import { cpus, totalmem } from 'node:os'
 import { openTestServer, testDatabases } from '@millrace/embedded'
 import { migrate } from 'millrace'
 import pg from 'pg'
+import type { Display } from './display.ts'
 
 export interface BenchOptions {
   readonly rounds: number
   readonly jobs: number
+  /** Of suites that measure for a time. */
+  readonly seconds?: number
+  /** Of suites that measure beside something large. */
+  readonly scale?: number
 }
 
 export interface Environment {
@@ -26,7 +31,14 @@ export interface Bench extends AsyncDisposable {
   readonly databaseUrl: string
   /** For raw SQL and for preparing. */
   readonly pool: pg.Pool
+  /** Another database of that server, for whoever must not be seen in the first one. */
+  readonly serverUrl: string
+  /** The URL of one more database, migrated and empty. */
+  freshDatabase(): Promise<string>
+  /** A line that stays. */
   readonly progress: (message: string) => void
+  /** What is being done now. */
+  readonly step: (message: string) => void
 }
 
 /** Durable, as in production. What differs from the defaults keeps checkpoints out of rounds that take seconds. */
@@ -45,25 +57,37 @@ const REPORTED_SETTINGS = [
   'autovacuum',
 ]
 
-export async function openBench(options: BenchOptions, progress: (message: string) => void): Promise<Bench> {
-  progress(process.env.DATABASE_URL ? 'using the server that DATABASE_URL names' : 'starting a throw-away Postgres')
-  const server = await openTestServer(process.env, { settings: SERVER_SETTINGS })
+export interface BenchPlan {
+  readonly options: BenchOptions
+  readonly display: Display
+  readonly serverSettings?: Readonly<Record<string, string>>
+}
+
+export async function openBench({ options, display, serverSettings = {} }: BenchPlan): Promise<Bench> {
+  display.line(process.env.DATABASE_URL ? 'using the server that DATABASE_URL names' : 'starting a throw-away Postgres')
+  const server = await openTestServer(process.env, { settings: { ...SERVER_SETTINGS, ...serverSettings } })
   const databases = testDatabases(server.url)
   const template = await databases.template('bench', async (url) => void (await migrate(url)))
   const { url } = await databases.fresh(template)
   const pool = new pg.Pool({ connectionString: url, max: 4 })
+  // Databases are dropped with whoever is still connected.
+  pool.on('error', () => {})
   const environment = await survey(pool, server.embedded)
   const { fsync, synchronous_commit: commit } = environment.settings
-  if (fsync !== 'on' || commit !== 'on') progress(`NOT DURABLE: fsync ${fsync}, synchronous_commit ${commit}`)
+  if (fsync !== 'on' || commit !== 'on') display.line(`NOT DURABLE: fsync ${fsync}, synchronous_commit ${commit}`)
   return {
     options,
     environment,
     databaseUrl: url,
     pool,
-    progress,
+    serverUrl: server.url,
+    freshDatabase: async () => (await databases.fresh(template)).url,
+    progress: (message) => display.line(message),
+    step: (message) => display.step(message),
     async [Symbol.asyncDispose]() {
-      await pool.end()
+      // First, as it ends what an interrupted suite left running.
       await databases.close()
+      await pool.end()
       await server.stop()
     },
   }

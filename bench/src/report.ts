@@ -1,4 +1,11 @@
 import type { BenchOptions, Environment } from './bench.ts'
+import { figure, percent } from './figures.ts'
+
+/** What we want the median to be. */
+export type Target = { readonly atLeast: number } | { readonly atMost: number }
+
+export const atLeast = (value: number): Target => ({ atLeast: value })
+export const atMost = (value: number): Target => ({ atMost: value })
 
 interface Spread {
   readonly median: number
@@ -8,51 +15,73 @@ interface Spread {
   readonly values: readonly number[]
 }
 
-export interface Measurement extends Spread {
+interface Judged extends Spread {
   readonly name: string
+  readonly target?: Target
+  readonly isMet?: boolean
+}
+
+export interface Measurement extends Judged {
   readonly unit: string
 }
 
-export interface Ratio extends Spread {
-  readonly name: string
-  /** What we want it to be at least. */
-  readonly target?: number
+export type Ratio = Judged
+
+export interface Findings {
+  readonly measurements: readonly Measurement[]
+  readonly ratios: readonly Ratio[]
+  /** What does not fit into a table, such as a course over time. Only in the JSON. */
+  readonly details?: Readonly<Record<string, unknown>>
+  /** What the reader of the table must know, such as what could not be measured here. */
+  readonly notes?: readonly string[]
 }
 
 /** What --json prints. */
-export interface Report {
+export interface Report extends Findings {
   readonly suite: string
   readonly startedAt: string
   readonly options: BenchOptions
   readonly environment: Environment
-  readonly measurements: readonly Measurement[]
-  readonly ratios: readonly Ratio[]
 }
 
-export function asTable({ suite, options, environment, measurements, ratios }: Report): string {
+/** The same with a target, and whether the median meets it. */
+export function aimed<Figure extends Spread>(
+  found: Figure,
+  target: Target,
+): Figure & { target: Target; isMet: boolean } {
+  const isMet = 'atLeast' in target ? found.median >= target.atLeast : found.median <= target.atMost
+  return { ...found, target, isMet }
+}
+
+export function asTable({ suite, options, environment, measurements, ratios, notes = [] }: Report): string {
   const { node, cpu, cpus, postgres, settings } = environment
   const rows = [
     ['', 'MEDIAN', 'MIN', 'MAX', 'UNIT'],
-    ...measurements.map(({ name, unit, median, min, max }) => [name, ...[median, min, max].map(whole), unit]),
-    ...ratios.map(({ name, median, min, max, target }) => [
-      name,
-      ...[median, min, max].map(percent),
-      target === undefined ? '' : `target ${percent(target)}${median >= target ? '' : ', missed'}`,
-    ]),
+    ...measurements.map((each) => [...cells(each, figure), [each.unit, verdict(each, figure)].join('  ')]),
+    ...ratios.map((each) => [...cells(each, percent), verdict(each, percent)]),
   ]
+  const { rounds, jobs, seconds, scale } = options
   return [
-    `${suite}: ${options.rounds} rounds of ${whole(options.jobs)} jobs`,
+    `${suite}: ${rounds} rounds of ${figure(jobs)} jobs` +
+      `${seconds === undefined ? '' : `, ${seconds} s`}${scale === undefined ? '' : `, scale ${scale}`}`,
     `Node ${node}, PostgreSQL ${postgres}, ${cpus} × ${cpu}`,
     Object.entries(settings)
       .map(([name, value]) => `${name} ${value}`)
       .join(', '),
     '',
-    aligned(rows),
+    aligned(rows) + notes.map((note) => `\n${note}\n`).join(''),
   ].join('\n')
 }
 
-const whole = (value: number): string => Math.round(value).toLocaleString('en')
-const percent = (value: number): string => `${(value * 100).toFixed(value < 0.1 ? 1 : 0)} %`
+type Print = (value: number) => string
+
+const cells = ({ name, median, min, max }: Judged, print: Print): string[] => [name, ...[median, min, max].map(print)]
+
+function verdict({ target, isMet }: Judged, print: Print): string {
+  if (target === undefined) return ''
+  const wanted = 'atLeast' in target ? `≥ ${print(target.atLeast)}` : `≤ ${print(target.atMost)}`
+  return `target ${wanted}, ${isMet ? 'met' : 'missed'}`
+}
 
 function aligned(rows: readonly (readonly string[])[]): string {
   const widths = [0, 1, 2, 3].map((i) => Math.max(...rows.map((row) => row[i]?.length ?? 0)))

@@ -1,20 +1,10 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { text } from 'node:stream/consumers'
-import { fileURLToPath } from 'node:url'
-import { expect, inject, test, vi } from 'vitest'
+import { expect, test, vi } from 'vitest'
+import { bench as run } from './run-bench.ts'
 
 // Not slow, but it competes with every other test for the machine.
 vi.setConfig({ testTimeout: 120_000 })
 
-const program = fileURLToPath(new URL('../dist/main.js', import.meta.url))
-
-async function bench(...args: string[]) {
-  const env = { ...process.env, DATABASE_URL: inject('serverUrl') }
-  const child = spawn(process.execPath, [program, ...args], { env })
-  const [out, err, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')])
-  return { out, err, code }
-}
+const bench = (...args: string[]) => run(args)
 
 const spread = {
   name: expect.any(String),
@@ -25,7 +15,16 @@ const spread = {
 }
 
 test.each([
-  ['drain', ['millrace, defaults, 50 slots', 'raw loop, 500 + 500', 'our statements, 500 + 500']],
+  [
+    'drain',
+    [
+      'millrace, defaults, 50 slots',
+      'raw loop, 500 + 500',
+      'our statements, 500 + 500',
+      'millrace, handlers of 10 ms',
+      '50 bare timers of 10 ms',
+    ],
+  ],
   [
     'enqueue',
     [
@@ -80,10 +79,14 @@ test('isolation measures runs and the start of a process', async () => {
 test('without --json there is a table', async () => {
   const { out } = await bench('drain', '--rounds', '1', '--jobs', '200')
   expect(out).toMatch(/^drain: 1 rounds of 200 jobs\nNode .*PostgreSQL.*\nfsync o/)
-  expect(out).toMatch(/^millrace \/ raw loop +\d.* % .*target 80 %/m)
+  expect(out).toMatch(/^millrace \/ raw loop +\d.* % .*target ≥ 80 %, (met|missed)$/m)
 })
 
-test('an unknown suite or a wrong number shows the usage', async () => {
+test('without a suite there is the list of them', async () => {
+  expect(await bench()).toMatchObject({ code: 0, out: expect.stringMatching(/^ {2}drain +a backlog of trivial jobs/m) })
+})
+
+test('an unknown suite, a wrong number or an option of another suite shows the usage', async () => {
   expect(await bench('drian')).toMatchObject({
     code: 1,
     out: '',
@@ -92,5 +95,9 @@ test('an unknown suite or a wrong number shows the usage', async () => {
   expect(await bench('drain', '--rounds', 'many')).toMatchObject({
     code: 1,
     err: expect.stringMatching(/usage: npm run/),
+  })
+  expect(await bench('drain', '--seconds', '3')).toMatchObject({
+    code: 1,
+    err: expect.stringMatching(/^drain has no --seconds\.\n\nusage/),
   })
 })

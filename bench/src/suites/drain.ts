@@ -1,22 +1,26 @@
-// How fast a backlog is worked off: handlers that do nothing, one call per job, everything durable, history kept.
+// How fast a backlog is worked off: handlers that do nothing, one call per job, everything durable, history kept; and
+// how much of their time handlers that wait are kept waiting for nothing.
 import { performance } from 'node:perf_hooks'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { createMillrace, defineJob, defineQueues, implement, type Millrace } from 'millrace'
-import type pg from 'pg'
-import { z } from 'zod'
+import { createMillrace, type Millrace } from 'millrace'
 import type { Bench } from '../bench.ts'
 import { RawQueue } from '../raw-queue.ts'
-import { type Contestant, interleave, named, ratio } from '../rounds.ts'
+import { atLeast } from '../report.ts'
+import { type Contestant, interleave, named, ratio, share } from '../rounds.ts'
 import { drainByStatements } from '../statement-loop.ts'
 import type { Suite } from '../suite.ts'
+import { batches, drainRate, fill, queues, trivial, untilEmpty } from '../trivial-jobs.ts'
 
-const FILL_BATCH = 5_000
 const OURS = 'millrace, defaults, 50 slots'
 const RAW = 'raw loop, 500 + 500'
 const STATEMENTS = 'our statements, 500 + 500'
-
-const queues = defineQueues({ bench: { concurrency: 50 } })
-const trivial = defineJob({ type: 'bench', queue: queues.bench, payload: z.object({ n: z.number() }) })
+const SLEEP_MS = 10
+const SLEEPING = `millrace, handlers of ${SLEEP_MS} ms`
+const TIMERS = `50 bare timers of ${SLEEP_MS} ms`
+const SLOTS = queues.bench.concurrency
+const IDEAL = (SLOTS * 1_000) / SLEEP_MS
+/** Jobs that sleep take twenty times as long, and need not be as many. */
+const SLEEPING_SHARE = 0.2
 
 export const drain: Suite = {
   name: 'drain',
@@ -25,42 +29,36 @@ export const drain: Suite = {
 
   async run(bench) {
     await using millrace = createMillrace({ database: bench.databaseUrl, jobs: [trivial] })
-    const contestants = [ours(bench, millrace), raw(bench), statements(bench, millrace)]
-    const measurements = await interleave(contestants, { ...bench.options, progress: bench.progress })
+    const contestants = [
+      ours(bench, millrace),
+      raw(bench),
+      statements(bench, millrace),
+      sleeping(bench, millrace),
+      timers(bench),
+    ]
+    const { options, progress, step } = bench
+    const measurements = await interleave(contestants, { ...options, progress, step })
     const of = (name: string) => named(measurements, name)
     return {
       measurements,
       ratios: [
-        ratio('millrace / raw loop', of(OURS), of(RAW), 0.8),
+        ratio('millrace / raw loop', of(OURS), of(RAW), atLeast(0.8)),
         ratio('our statements / raw loop', of(STATEMENTS), of(RAW)),
         ratio('millrace / our statements', of(OURS), of(STATEMENTS)),
+        share(`handlers of ${SLEEP_MS} ms / ideal ${IDEAL} a second`, of(SLEEPING), IDEAL, atLeast(0.95)),
+        ratio(`handlers of ${SLEEP_MS} ms / bare timers`, of(SLEEPING), of(TIMERS)),
       ],
     }
   },
 }
 
-function ours(bench: Bench, millrace: Millrace): Contestant {
-  const { pool, options } = bench
+function ours({ pool, options }: Bench, millrace: Millrace): Contestant {
   return {
     name: OURS,
     unit: 'jobs/s',
     async measure() {
-      await fill(bench, millrace)
-      let handled = 0
-      let allHandled = () => {}
-      const last = new Promise<void>((resolve) => {
-        allHandled = resolve
-      })
-      const started = millrace.events.next('worker_started').then(() => performance.now())
-      const handler = implement(trivial, () => {
-        if (++handled === options.jobs) allHandled()
-      })
-      const worker = await millrace.work({ handlers: [handler] })
-      await last
-      await untilEmpty(pool)
-      const tookMs = performance.now() - (await started)
-      await worker.stop()
-      return (options.jobs * 1_000) / tookMs
+      await fill(pool, millrace, options.jobs)
+      return drainRate(millrace, { jobs: options.jobs, untilSettled: () => untilEmpty(pool) })
     },
   }
 }
@@ -85,7 +83,7 @@ function statements(bench: Bench, millrace: Millrace): Contestant {
     name: STATEMENTS,
     unit: 'jobs/s',
     async measure() {
-      await fill(bench, millrace)
+      await fill(bench.pool, millrace, bench.options.jobs)
       return rateOf(bench, () => drainByStatements(bench.databaseUrl, queues.bench.name, trivial.type))
     },
   }
@@ -99,24 +97,34 @@ async function rateOf({ options }: Bench, loop: () => Promise<number>): Promise<
   return (options.jobs * 1_000) / tookMs
 }
 
-async function fill({ pool, options }: Bench, millrace: Millrace): Promise<void> {
-  await pool.query('truncate millrace.job, millrace.job_archive')
-  for (const payloads of batches(options.jobs)) await millrace.enqueueMany(trivial, payloads)
-  await pool.query('vacuum analyze millrace.job')
-  await pool.query('checkpoint')
-}
-
-/** The last handler has returned; the clock runs until its result is written too. */
-async function untilEmpty(pool: pg.Pool): Promise<void> {
-  for (;;) {
-    const { rows } = await pool.query<{ isEmpty: boolean }>('select not exists (select from millrace.job) as "isEmpty"')
-    if (rows[0]?.isEmpty) return
-    await sleep(2)
+function sleeping({ pool, options }: Bench, millrace: Millrace): Contestant {
+  const jobs = sleepingJobs(options.jobs)
+  return {
+    name: SLEEPING,
+    unit: 'jobs/s',
+    async measure() {
+      await fill(pool, millrace, jobs)
+      return drainRate(millrace, { jobs, work: () => sleep(SLEEP_MS), untilSettled: () => untilEmpty(pool) })
+    },
   }
 }
 
-function* batches(jobs: number): Generator<{ n: number }[]> {
-  for (let from = 0; from < jobs; from += FILL_BATCH) {
-    yield Array.from({ length: Math.min(FILL_BATCH, jobs - from) }, (_, i) => ({ n: from + i }))
+/** What Node's own timers leave of the ideal: they are late by up to a millisecond. */
+function timers({ options }: Bench): Contestant {
+  return {
+    name: TIMERS,
+    unit: 'jobs/s',
+    async measure() {
+      const jobs = sleepingJobs(options.jobs)
+      let left = jobs
+      const slot = async () => {
+        while (left-- > 0) await sleep(SLEEP_MS)
+      }
+      const startedAt = performance.now()
+      await Promise.all(Array.from({ length: SLOTS }, slot))
+      return (jobs * 1_000) / (performance.now() - startedAt)
+    },
   }
 }
+
+const sleepingJobs = (jobs: number): number => Math.ceil(jobs * SLEEPING_SHARE)

@@ -30,7 +30,7 @@ export const enqueue: Suite = {
       bulk(bench, millrace),
       ...IN_FLIGHT.map((inFlight) => oneByOne(bench, millrace, inFlight)),
     ]
-    const measurements = await interleave(contestants, { ...bench.options, progress: bench.progress })
+    const measurements = await interleave(contestants, { ...bench.options, progress: bench.progress, step: bench.step })
     const of = (name: string) => named(measurements, name)
     return {
       measurements,

@@ -28,7 +28,11 @@ export const isolation: Suite = {
         handler: { isolation: 'process', module, warm: slots },
       }),
     ])
-    const measurements = await interleave([...contestants, coldStart()], { ...bench.options, progress: bench.progress })
+    const measurements = await interleave([...contestants, coldStart()], {
+      ...bench.options,
+      progress: bench.progress,
+      step: bench.step,
+    })
     const of = (name: string) => named(measurements, name)
     return {
       measurements,

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { createMillrace, defineJob, defineQueues, implement, type Millrace, type WorkOptions } from 'millrace'
 import { z } from 'zod'
 import type { Bench } from '../bench.ts'
+import { percentile } from '../figures.ts'
 import { type Contestant, interleave, named, ratio } from '../rounds.ts'
 import type { Suite } from '../suite.ts'
 
@@ -32,7 +33,7 @@ export const lanes: Suite = {
       waiting(bench, millrace, { name: BUSY, slowJobs: SLOW_JOBS, ...twoLanes }),
       waiting(bench, millrace, { name: ONE_LANE, slowJobs: SLOW_JOBS, ...oneLane }),
     ]
-    const measurements = await interleave(contestants, { ...bench.options, progress: bench.progress })
+    const measurements = await interleave(contestants, { ...bench.options, progress: bench.progress, step: bench.step })
     const of = (name: string) => named(measurements, name)
     return {
       measurements,
@@ -77,12 +78,7 @@ function waiting({ pool, options }: Bench, millrace: Millrace, { name, slowJobs,
         await millrace.enqueue(quick, { n }, { priority: 0 })
         waits.push((await started) - askedAt)
       }
-      return percentile95(waits)
+      return percentile(waits, 0.95)
     },
   }
-}
-
-function percentile95(values: number[]): number {
-  const sorted = values.sort((a, b) => a - b)
-  return sorted[Math.floor(sorted.length * 0.95)] ?? Number.NaN
 }
