@@ -8,8 +8,9 @@ import { drain } from './suites/drain.ts'
 import { enqueue } from './suites/enqueue.ts'
 import { isolation } from './suites/isolation.ts'
 import { lanes } from './suites/lanes.ts'
+import { latency } from './suites/latency.ts'
 
-const suites: readonly Suite[] = [drain, enqueue, isolation, lanes]
+const suites: readonly Suite[] = [drain, enqueue, isolation, lanes, latency]
 const DEFAULT_ROUNDS = 5
 
 const usage = `usage: npm run bench -- <suite> [--json] [--rounds n] [--jobs n] [--seconds n] [--scale x]

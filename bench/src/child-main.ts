@@ -1,0 +1,39 @@
+// The program of a child process. It does what it is told and leaves when nobody is there to tell it anything.
+import { createMillrace, type Millrace } from 'millrace'
+import type { Answer, Call } from './child.ts'
+import { enqueueSpaced, type SpacedPlan, timed } from './spaced-jobs.ts'
+
+const clients = new Map<string, Millrace>()
+
+/** One client per database for as long as the process lives. */
+function clientOf(databaseUrl: string): Millrace {
+  let client = clients.get(databaseUrl)
+  if (client === undefined) {
+    client = createMillrace({ database: databaseUrl, jobs: [timed] })
+    clients.set(databaseUrl, client)
+  }
+  return client
+}
+
+const api = {
+  enqueueSpaced: ({ databaseUrl, ...plan }: SpacedPlan & { databaseUrl: string }) =>
+    enqueueSpaced(clientOf(databaseUrl), databaseUrl, plan),
+}
+
+export type ChildApi = typeof api
+
+process.on('message', async ({ id, name, argument }: Call) => {
+  const answer = async (): Promise<Answer> => {
+    try {
+      return { id, result: await (api[name as keyof ChildApi] as (argument: unknown) => unknown)(argument) }
+    } catch (error) {
+      return { id, error: (error as Error).stack ?? String(error) }
+    }
+  }
+  process.send?.(await answer())
+})
+
+process.once('disconnect', async () => {
+  await Promise.all([...clients.values()].map((client) => client.close()))
+  process.exit(0)
+})
