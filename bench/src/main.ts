@@ -4,13 +4,14 @@ import { type BenchOptions, openBench } from './bench.ts'
 import { openDisplay } from './display.ts'
 import { asTable, type Report } from './report.ts'
 import type { Suite } from './suite.ts'
+import { backlog } from './suites/backlog.ts'
 import { drain } from './suites/drain.ts'
 import { enqueue } from './suites/enqueue.ts'
 import { isolation } from './suites/isolation.ts'
 import { lanes } from './suites/lanes.ts'
 import { latency } from './suites/latency.ts'
 
-const suites: readonly Suite[] = [drain, enqueue, isolation, lanes, latency]
+const suites: readonly Suite[] = [backlog, drain, enqueue, isolation, lanes, latency]
 const DEFAULT_ROUNDS = 5
 
 const usage = `usage: npm run bench -- <suite> [--json] [--rounds n] [--jobs n] [--seconds n] [--scale x]

@@ -53,9 +53,18 @@ export async function drainRate(millrace: Millrace, { jobs, work, untilSettled }
 
 /** Until no live job is left. */
 export async function untilEmpty(pool: pg.Pool): Promise<void> {
+  await until(pool, 'select not exists (select from millrace.job) as is_so', [])
+}
+
+/** Until no live job is left that is younger than that one. */
+export async function untilSettledAfter(pool: pg.Pool, id: string): Promise<void> {
+  await until(pool, 'select not exists (select from millrace.job where id > $1) as is_so', [id])
+}
+
+async function until(pool: pg.Pool, question: string, values: readonly unknown[]): Promise<void> {
   for (;;) {
-    const { rows } = await pool.query<{ isEmpty: boolean }>('select not exists (select from millrace.job) as "isEmpty"')
-    if (rows[0]?.isEmpty) return
+    const { rows } = await pool.query<{ is_so: boolean }>(question, [...values])
+    if (rows[0]?.is_so) return
     await sleep(2)
   }
 }

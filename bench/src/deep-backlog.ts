@@ -1,0 +1,94 @@
+// Tables as a busy installation has them: a million jobs that could run, a million that wait for their time, five
+// million that are done. And what the planner believes about them.
+import { Database } from 'millrace/internal/store/db'
+import { ensurePartitions } from 'millrace/internal/store/partitions'
+import type pg from 'pg'
+import { queues, trivial } from './trivial-jobs.ts'
+
+const READY = 1_000_000
+const SCHEDULED = 1_000_000
+const ARCHIVED = 5_000_000
+const CHUNK = 250_000
+
+/** Behind what is drained: less urgent in the same queue, or in one of nine others. */
+const ready = `
+insert into millrace.job
+  (type, queue, priority, max_attempts, run_at, created_at, updated_at, correlation_id, payload)
+select
+  case n % 2 when 0 then $2 else 'other' end,
+  case n % 2 when 0 then $3 else 'other_' || n % 9 end,
+  case n % 2 when 0 then $4::int + 4 else $4::int end,
+  5, now(), now(), now(), gen_random_uuid(), '{"n": 0}'
+from generate_series(1, $1) as n`
+
+/** In the way of what is drained: the same queue, just as urgent or more so, but not due for a day. */
+const scheduled = `
+insert into millrace.job
+  (type, queue, priority, max_attempts, run_at, created_at, updated_at, correlation_id, payload)
+select
+  $2, $3, case n % 2 when 0 then $4::int else 0 end,
+  5, now() + interval '1 day' + n * interval '1 second', now(), now(), gen_random_uuid(), '{"n": 0}'
+from generate_series(1, $1) as n`
+
+/** Of the last hour, so nearly all in the partition that is written to. */
+const archived = `
+insert into millrace.job_archive (
+  id, status, type, queue, priority, attempt, max_attempts, crashes, payload_version, run_at, created_at,
+  started_at, finished_at, run_id, worker_id, retention, correlation_id, payload
+)
+select
+  nextval('millrace.job_id_seq'), 'completed', $2, $3, $4::int, 1, 5, 0, 1, ended_at, ended_at,
+  ended_at, ended_at, gen_random_uuid(), gen_random_uuid(), 'standard', gen_random_uuid(), '{"n": 0}'
+from generate_series(1, $1) as n
+cross join lateral (select now() - n * interval '1 millisecond' as ended_at) as times`
+
+export async function fillDeep(pool: pg.Pool, scale: number, step: (message: string) => void): Promise<void> {
+  const fillWith = async (what: string, statement: string, rows: number) => {
+    for (let done = 0; done < rows; done += CHUNK) {
+      step(`filling: ${done.toLocaleString('en')} of ${rows.toLocaleString('en')} ${what}`)
+      const values = [Math.min(CHUNK, rows - done), trivial.type, queues.bench.name, queues.bench.priority]
+      await pool.query(statement, values)
+    }
+  }
+  const live = async () => {
+    await fillWith('ready', ready, Math.round(READY * scale))
+    await fillWith('scheduled', scheduled, Math.round(SCHEDULED * scale))
+  }
+  await Promise.all([live(), fillWith('archived', archived, Math.round(ARCHIVED * scale))])
+  step('vacuuming')
+  await pool.query('vacuum millrace.job')
+  await pool.query('vacuum millrace.job_archive')
+  await pool.query('checkpoint')
+}
+
+/** Partitions for the archive, and no autovacuum: it would analyse and tidy up some contestants and not others. */
+export async function withoutAutovacuum(pool: pg.Pool, databaseUrl: string): Promise<void> {
+  const db = new Database({ connection: { connectionString: databaseUrl }, schema: 'millrace', maxConnections: 1 })
+  await ensurePartitions(db, null)
+  await db.close()
+  const { rows } = await pool.query<{ table: string }>(
+    `select oid::regclass as "table" from pg_class
+     where relnamespace = 'millrace'::regnamespace and relkind = 'r' and (relname = 'job' or relispartition)`,
+  )
+  for (const { table } of rows) await pool.query(`alter table ${table} set (autovacuum_enabled = off)`)
+}
+
+export type Statistics = 'fresh' | 'stale' | 'missing'
+
+/**
+ * fresh: analysed as filled. stale: analysed while the table had pages but no rows, as after a quiet night. missing:
+ * never analysed. The last two are written into the catalogues, as if vacuum and analyze had done it.
+ */
+export async function setStatistics(pool: pg.Pool, statistics: Statistics): Promise<void> {
+  if (statistics === 'fresh') {
+    await pool.query('analyze millrace.job')
+    await pool.query('analyze millrace.job_archive')
+    return
+  }
+  const tables = `select oid from pg_class where relnamespace = 'millrace'::regnamespace and relname like 'job%'`
+  await pool.query(`delete from pg_statistic where starelid in (${tables})`)
+  await pool.query(
+    `update pg_class set reltuples = $1, relpages = $2, relallvisible = 0 where relkind in ('r', 'i') and oid in (${tables})`,
+    statistics === 'stale' ? [0, 100] : [-1, 0],
+  )
+}
