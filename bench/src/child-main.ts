@@ -2,6 +2,7 @@
 import { createMillrace, type Millrace } from 'millrace'
 import type { Answer, Call } from './child.ts'
 import { enqueueSpaced, type SpacedPlan, timed } from './spaced-jobs.ts'
+import { handledByWorker, startWorker, stopWorker } from './worker-in-child.ts'
 
 const clients = new Map<string, Millrace>()
 
@@ -18,6 +19,9 @@ function clientOf(databaseUrl: string): Millrace {
 const api = {
   enqueueSpaced: ({ databaseUrl, ...plan }: SpacedPlan & { databaseUrl: string }) =>
     enqueueSpaced(clientOf(databaseUrl), databaseUrl, plan),
+  startWorker,
+  stopWorker,
+  handledByWorker,
 }
 
 export type ChildApi = typeof api
@@ -34,6 +38,6 @@ process.on('message', async ({ id, name, argument }: Call) => {
 })
 
 process.once('disconnect', async () => {
-  await Promise.all([...clients.values()].map((client) => client.close()))
+  await Promise.all([stopWorker(), ...[...clients.values()].map((client) => client.close())])
   process.exit(0)
 })

@@ -10,8 +10,9 @@ import { enqueue } from './suites/enqueue.ts'
 import { isolation } from './suites/isolation.ts'
 import { lanes } from './suites/lanes.ts'
 import { latency } from './suites/latency.ts'
+import { scale } from './suites/scale.ts'
 
-const suites: readonly Suite[] = [backlog, drain, enqueue, isolation, lanes, latency]
+const suites: readonly Suite[] = [backlog, drain, enqueue, isolation, lanes, latency, scale]
 const DEFAULT_ROUNDS = 5
 
 const usage = `usage: npm run bench -- <suite> [--json] [--rounds n] [--jobs n] [--seconds n] [--scale x]

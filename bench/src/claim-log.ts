@@ -1,0 +1,48 @@
+// Which claims this process made and what came back: looked at from outside, where every statement of the engine passes.
+import { Database } from 'millrace/internal/store/db'
+import { monotonicUs } from './spaced-jobs.ts'
+
+export interface Claim {
+  readonly sentAtUs: number
+  readonly answeredAtUs: number
+  readonly jobs: number
+}
+
+/** Answers with a growing list. Before the first worker, and once per process. */
+export function logClaims(): Claim[] {
+  const claims: Claim[] = []
+  const run = Database.prototype.run
+  Database.prototype.run = async function observed<Row>(this: Database, ...args: Parameters<Database['run']>) {
+    const sentAtUs = monotonicUs()
+    const rows = await run.apply<Database, Parameters<Database['run']>, Promise<Row[]>>(this, args)
+    const [statement] = args
+    if (statement === 'jobClaim' || statement === 'jobClaimTypes') {
+      claims.push({ sentAtUs, answeredAtUs: monotonicUs(), jobs: rows.length })
+    }
+    return rows
+  }
+  return claims
+}
+
+export interface ClaimSummary {
+  readonly claims: number
+  readonly jobsPerClaim: number
+  /** Claims that came back with nothing although a later one still found jobs. */
+  readonly emptyClaims: number
+}
+
+/**
+ * Of all processes together, while nothing is enqueued: whatever a claim found was there all along, so one that was
+ * answered empty before the last successful one was even sent had missed something.
+ */
+export function summarise(claims: readonly Claim[]): ClaimSummary {
+  const successful = claims.filter(({ jobs }) => jobs > 0)
+  if (successful.length === 0)
+    throw new Error('no claim was seen: the engine claims in a way that claim-log.ts does not know')
+  const lastSentUs = Math.max(...successful.map(({ sentAtUs }) => sentAtUs))
+  return {
+    claims: successful.length,
+    jobsPerClaim: successful.reduce((sum, { jobs }) => sum + jobs, 0) / successful.length,
+    emptyClaims: claims.filter(({ jobs, answeredAtUs }) => jobs === 0 && answeredAtUs < lastSentUs).length,
+  }
+}
