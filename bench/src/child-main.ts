@@ -22,6 +22,11 @@ const api = {
   startWorker,
   stopWorker,
   handledByWorker,
+  /** Processor time of all threads of this process so far. */
+  cpuUs: () => {
+    const { user, system } = process.cpuUsage()
+    return user + system
+  },
 }
 
 export type ChildApi = typeof api

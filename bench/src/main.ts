@@ -8,12 +8,13 @@ import { backlog } from './suites/backlog.ts'
 import { drain } from './suites/drain.ts'
 import { enqueue } from './suites/enqueue.ts'
 import { horizon } from './suites/horizon.ts'
+import { idle } from './suites/idle.ts'
 import { isolation } from './suites/isolation.ts'
 import { lanes } from './suites/lanes.ts'
 import { latency } from './suites/latency.ts'
 import { scale } from './suites/scale.ts'
 
-const suites: readonly Suite[] = [backlog, drain, enqueue, horizon, isolation, lanes, latency, scale]
+const suites: readonly Suite[] = [backlog, drain, enqueue, horizon, idle, isolation, lanes, latency, scale]
 const DEFAULT_ROUNDS = 5
 
 const usage = `usage: npm run bench -- <suite> [--json] [--rounds n] [--jobs n] [--seconds n] [--scale x]

@@ -38,8 +38,8 @@ export async function flow(plan: FlowPlan): Promise<FlowWindow[]> {
   const startedAt = performance.now()
   const windows: FlowWindow[] = []
   let [lastHandled, lastSecond] = [0, 0]
-  while (lastSecond < seconds) {
-    const nextSecond = Math.min(seconds, (windows.length + 1) * windowSeconds)
+  while (windows.length < Math.round(seconds / windowSeconds)) {
+    const nextSecond = (windows.length + 1) * windowSeconds
     await Promise.race([sleep(startedAt + nextSecond * 1_000 - performance.now()), feeding])
     const handled = await worker.call('handledByWorker')
     const second = (performance.now() - startedAt) / 1_000

@@ -29,17 +29,16 @@ export const horizon: Suite = {
     const seconds = options.seconds ?? 0
     await using millrace = createMillrace({ database: databaseUrl, jobs: [trivial] })
     await using worker = new Child()
-    const windowSeconds = Math.max(1, seconds / WINDOWS)
-    const course = (length: number, isHeld: boolean) =>
-      flowOnEmpty(bench, { millrace, worker, seconds: length, windowSeconds, isHeld })
+    const course = (length: number, windows: number, isHeld: boolean) =>
+      flowOnEmpty(bench, { millrace, worker, seconds: length, windowSeconds: length / windows, isHeld })
     const courses: Record<typeof FREE | typeof HELD, FlowWindow[][]> = { [FREE]: [], [HELD]: [] }
     step('warming up')
-    await course(Math.min(WARM_UP_SECONDS, seconds), false)
+    await course(Math.min(WARM_UP_SECONDS, seconds), 1, false)
     const trials = ([FREE, HELD] as const).map((name) => ({
       name,
       units: { 'at first': 'jobs/s', 'at the end': 'jobs/s' },
       async measure() {
-        const windows = await course(seconds, name === HELD)
+        const windows = await course(seconds, Math.min(WINDOWS, seconds), name === HELD)
         courses[name].push(windows)
         const first = windows.slice(0, Math.ceil(windows.length * FIRST_SHARE))
         return { 'at first': meanRate(first), 'at the end': meanRate(windows.slice(-1)) }
