@@ -69,9 +69,7 @@ export async function openBench({ options, display, serverSettings = {} }: Bench
   const databases = testDatabases(server.url)
   const template = await databases.template('bench', async (url) => void (await migrate(url)))
   const { url } = await databases.fresh(template)
-  const pool = new pg.Pool({ connectionString: url, max: 4 })
-  // Databases are dropped with whoever is still connected.
-  pool.on('error', () => {})
+  const pool = openPool(url)
   const environment = await survey(pool, server.embedded)
   const { fsync, synchronous_commit: commit } = environment.settings
   if (fsync !== 'on' || commit !== 'on') display.line(`NOT DURABLE: fsync ${fsync}, synchronous_commit ${commit}`)
@@ -91,6 +89,17 @@ export async function openBench({ options, display, serverSettings = {} }: Bench
       await server.stop()
     },
   }
+}
+
+/** What the benchmark's own connections are called, beside those of what it measures. */
+export const OWN_CONNECTIONS = 'millrace bench'
+
+/** For raw SQL on one of the benchmark's databases. */
+export function openPool(databaseUrl: string, max = 4): pg.Pool {
+  const pool = new pg.Pool({ connectionString: databaseUrl, max, application_name: OWN_CONNECTIONS })
+  // Databases are dropped with whoever is still connected.
+  pool.on('error', () => {})
+  return pool
 }
 
 async function survey(pool: pg.Pool, isThrowAway: boolean): Promise<Environment> {

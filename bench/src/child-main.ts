@@ -1,7 +1,9 @@
 // The program of a child process. It does what it is told and leaves when nobody is there to tell it anything.
 import { createMillrace, type Millrace } from 'millrace'
 import type { Answer, Call } from './child.ts'
+import { drainRaw, insertRaw } from './raw-in-child.ts'
 import { enqueueSpaced, type SpacedPlan, timed } from './spaced-jobs.ts'
+import { enqueueAll, trivial } from './trivial-jobs.ts'
 import { handledByWorker, startWorker, stopWorker } from './worker-in-child.ts'
 
 const clients = new Map<string, Millrace>()
@@ -19,6 +21,12 @@ function clientOf(databaseUrl: string): Millrace {
 const api = {
   enqueueSpaced: ({ databaseUrl, ...plan }: SpacedPlan & { databaseUrl: string }) =>
     enqueueSpaced(clientOf(databaseUrl), databaseUrl, plan),
+  enqueueTrivial: async ({ databaseUrl, jobs }: { databaseUrl: string; jobs: number }) => {
+    await using client = createMillrace({ database: databaseUrl, jobs: [trivial] })
+    await enqueueAll(client, jobs, 1_000)
+  },
+  insertRaw,
+  drainRaw,
   startWorker,
   stopWorker,
   handledByWorker,

@@ -3,8 +3,9 @@ import { parseArgs } from 'node:util'
 import { type BenchOptions, openBench } from './bench.ts'
 import { openDisplay } from './display.ts'
 import { asTable, type Report } from './report.ts'
-import type { Suite } from './suite.ts'
+import { CannotMeasure, type Suite } from './suite.ts'
 import { backlog } from './suites/backlog.ts'
+import { cost } from './suites/cost.ts'
 import { drain } from './suites/drain.ts'
 import { enqueue } from './suites/enqueue.ts'
 import { horizon } from './suites/horizon.ts'
@@ -14,7 +15,7 @@ import { lanes } from './suites/lanes.ts'
 import { latency } from './suites/latency.ts'
 import { scale } from './suites/scale.ts'
 
-const suites: readonly Suite[] = [backlog, drain, enqueue, horizon, idle, isolation, lanes, latency, scale]
+const suites: readonly Suite[] = [backlog, cost, drain, enqueue, horizon, idle, isolation, lanes, latency, scale]
 const DEFAULT_ROUNDS = 5
 
 const usage = `usage: npm run bench -- <suite> [--json] [--rounds n] [--jobs n] [--seconds n] [--scale x]
@@ -46,10 +47,10 @@ async function main(): Promise<void> {
     const report = await run(order)
     process.stdout.write(order.isJson ? `${JSON.stringify(report, null, 2)}\n` : asTable(report))
   } catch (error) {
-    if (!(error instanceof Interrupted)) throw error
+    if (!(error instanceof Interrupted || error instanceof CannotMeasure)) throw error
     process.stderr.write(`${error.message}\n`)
     // Workers that were cut off in the middle must not keep the process.
-    process.exit(130)
+    process.exit(error instanceof Interrupted ? 130 : 1)
   }
 }
 

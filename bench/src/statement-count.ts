@@ -1,6 +1,7 @@
 // Which statements a database was sent, counted by the server itself (pg_stat_statements), from another database so that
 // the question does not count.
 import pg from 'pg'
+import { CannotMeasure } from './suite.ts'
 
 export const COUNTING_SETTINGS = { shared_preload_libraries: 'pg_stat_statements' }
 
@@ -26,7 +27,9 @@ export async function openStatementCounter(serverUrl: string, databaseUrl: strin
   } catch (error) {
     await client.end()
     const remedy = 'Load it there by shared_preload_libraries, or leave DATABASE_URL out.'
-    throw new Error(`The server cannot count statements: it lacks pg_stat_statements. ${remedy}`, { cause: error })
+    throw new CannotMeasure(`The server cannot count statements: it lacks pg_stat_statements. ${remedy}`, {
+      cause: error,
+    })
   }
   return {
     async reset() {

@@ -17,3 +17,6 @@ export interface Suite {
   readonly serverSettings?: Readonly<Record<string, string>>
   run(bench: Bench): Promise<Findings>
 }
+
+/** What a suite throws that cannot measure here: the message says what to change, and is all that is printed. */
+export class CannotMeasure extends Error {}

@@ -1,11 +1,11 @@
 // The job that most suites run: one queue with 50 slots, a handler that does nothing, and how a backlog of it is
 // filled and worked off.
 import { performance } from 'node:perf_hooks'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { defineJob, defineQueues, implement, type Millrace } from 'millrace'
 import type pg from 'pg'
 import { z } from 'zod'
 import { countdown } from './countdown.ts'
+import { until } from './until.ts'
 
 const FILL_BATCH = 5_000
 
@@ -20,8 +20,8 @@ export async function fill(pool: pg.Pool, millrace: Millrace, jobs: number): Pro
   await pool.query('checkpoint')
 }
 
-export async function enqueueAll(millrace: Millrace, jobs: number): Promise<void> {
-  for (const payloads of batches(jobs)) await millrace.enqueueMany(trivial, payloads)
+export async function enqueueAll(millrace: Millrace, jobs: number, batchSize = FILL_BATCH): Promise<void> {
+  for (const payloads of batches(jobs, batchSize)) await millrace.enqueueMany(trivial, payloads)
 }
 
 export function* batches(jobs: number, size = FILL_BATCH): Generator<{ n: number }[]> {
@@ -53,18 +53,10 @@ export async function drainRate(millrace: Millrace, { jobs, work, untilSettled }
 
 /** Until no live job is left. */
 export async function untilEmpty(pool: pg.Pool): Promise<void> {
-  await until(pool, 'select not exists (select from millrace.job) as is_so', [])
+  await until(pool, 'select not exists (select from millrace.job) as is_so')
 }
 
 /** Until no live job is left that is younger than that one. By index, whatever the planner believes. */
 export async function untilSettledAfter(pool: pg.Pool, id: string): Promise<void> {
   await until(pool, 'select coalesce(max(id), 0) <= $1 as is_so from millrace.job', [id])
-}
-
-async function until(pool: pg.Pool, question: string, values: readonly unknown[]): Promise<void> {
-  for (;;) {
-    const { rows } = await pool.query<{ is_so: boolean }>(question, [...values])
-    if (rows[0]?.is_so) return
-    await sleep(2)
-  }
 }

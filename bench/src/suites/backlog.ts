@@ -1,8 +1,8 @@
 // Whether the drain rate depends on what lies around: millions of jobs that may not or need not run now, millions that
 // are done, and a planner that knows about them, or does not.
 import { createMillrace, type Millrace } from 'millrace'
-import pg from 'pg'
-import type { Bench } from '../bench.ts'
+import type pg from 'pg'
+import { type Bench, openPool } from '../bench.ts'
 import { fillDeep, type Statistics, setStatistics, withoutAutovacuum } from '../deep-backlog.ts'
 import { atLeast } from '../report.ts'
 import { type Contestant, interleave, named, ratio } from '../rounds.ts'
@@ -49,8 +49,7 @@ interface Tables extends AsyncDisposable {
 
 async function openTables(bench: Bench): Promise<Tables> {
   const url = await bench.freshDatabase()
-  const pool = new pg.Pool({ connectionString: url, max: 4 })
-  pool.on('error', () => {})
+  const pool = openPool(url)
   await withoutAutovacuum(pool, url)
   const millrace = createMillrace({ database: url, jobs: [trivial] })
   return {

@@ -1,10 +1,10 @@
 // Whether more worker processes on one queue get in each other's way: the drain rate of 1, 2 and 4, and how many of
 // their claims come back with nothing although there is work.
 import { performance } from 'node:perf_hooks'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { createMillrace, type Millrace } from 'millrace'
 import type { Bench } from '../bench.ts'
 import { Child } from '../child.ts'
+import { untilHandled } from '../child-work.ts'
 import { type ClaimSummary, summarise } from '../claim-log.ts'
 import { aimed, atLeast, atMost } from '../report.ts'
 import { interleaveTrials, named, ratio, type Trial } from '../rounds.ts'
@@ -12,7 +12,6 @@ import type { Suite } from '../suite.ts'
 import { fill, trivial, untilEmpty } from '../trivial-jobs.ts'
 
 const PROCESSES = [1, 2, 4]
-const LOOK_EVERY_MS = 20
 const nameOf = (processes: number): string => (processes === 1 ? '1 process' : `${processes} processes`)
 
 export const scale: Suite = {
@@ -70,14 +69,6 @@ function drainedBy(
         'empty claims': (100 * summary.emptyClaims) / (summary.claims + summary.emptyClaims),
       }
     },
-  }
-}
-
-async function untilHandled(children: readonly Child[], jobs: number): Promise<void> {
-  for (;;) {
-    const counts = await Promise.all(children.map((child) => child.call('handledByWorker')))
-    if (counts.reduce((sum, count) => sum + count, 0) >= jobs) return
-    await sleep(LOOK_EVERY_MS)
   }
 }
 
