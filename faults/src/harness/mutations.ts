@@ -18,8 +18,8 @@ const edit = (statement: StatementName, from: string | RegExp, to: string): Edit
   change: (text) => text.replace(from, () => to),
 })
 
-const runId = /\s+and job\.run_id = (mine\.run_id|\(\$3::uuid\[\]\)\[mine\.run\])/
-const status = /\s+and case job\.status when 'processing' then true else false end/
+const runId = /\s+and (job\.run_id = mine\.run_id|run_id = \(\$3::uuid\[\]\)\[[^\n]+)/
+const status = /\s+and case (job\.)?status when 'processing' then true else false end/
 const settlements = ['jobFinish', 'jobRequeue', 'jobBury'] as const
 
 /** What everybody writes first. The planner is free to run the limited sub-select again for every row of the table. */

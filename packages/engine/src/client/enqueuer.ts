@@ -22,6 +22,7 @@ export type EnqueueResult =
   | { status: 'duplicate'; id: string }
 
 const CHUNK_ROWS = 2_000
+const CHUNK_CHARACTERS = 16_000_000
 const BULK_DEADLINE_MS = 60_000
 
 export class Enqueuer {
@@ -36,11 +37,9 @@ export class Enqueuer {
     this.#clock = services.clock
     this.#registry = services.registry
     this.#waker = services.waker
-    this.#unkeyed = new GroupCommit(async (jobs) => {
-      const ids = await jobInsert(this.#db, this.#clock.databaseNow(), jobs)
-      this.#waker.wake(queuesOf(jobs))
-      return ids
-    })
+    this.#unkeyed = new GroupCommit((jobs) =>
+      this.#waker.whileTelling(queuesOf(jobs), (tell) => jobInsert(this.#db, this.#clock.databaseNow(), jobs, tell)),
+    )
   }
 
   async enqueue(contract: JobContract, payload: unknown, options: EnqueueOptions): Promise<EnqueueResult> {
@@ -81,13 +80,13 @@ export class Enqueuer {
   }
 
   async #insertOwn(jobs: readonly NewJob[]): Promise<EnqueueResult[]> {
-    const options = { lockTimeoutMs: KEY_WAIT_MS }
+    const insert = (tell: InsertOptions): Promise<EnqueueResult[]> => {
+      const options = { ...tell, lockTimeoutMs: KEY_WAIT_MS }
+      if (fitsOneStatement(jobs)) return this.#insertAll(this.#db, jobs, options)
+      return this.#db.transaction((tx) => this.#insertAll(tx, jobs, options), BULK_DEADLINE_MS + jobs.length)
+    }
     try {
-      const results = fitsOneStatement(jobs)
-        ? await this.#insertAll(this.#db, jobs, options)
-        : await this.#db.transaction((tx) => this.#insertAll(tx, jobs, options), BULK_DEADLINE_MS + jobs.length)
-      this.#waker.wake(queuesOf(jobs))
-      return results
+      return await this.#waker.whileTelling(queuesOf(jobs), insert)
     } catch (error) {
       throw enqueueFailure(error instanceof CommitUnknown ? error.cause : error, jobs[0] as NewJob)
     }
@@ -97,8 +96,8 @@ export class Enqueuer {
     const now = this.#clock.databaseNow()
     if (jobs.some(isKeyed)) return (await insertKeyed(session, now, jobs, options)).map(resultOf)
     const results: EnqueueResult[] = []
-    for (let from = 0; from < jobs.length; from += CHUNK_ROWS) {
-      const ids = await jobInsert(session, now, jobs.slice(from, from + CHUNK_ROWS), options)
+    for (const chunk of chunksOf(jobs)) {
+      const ids = await jobInsert(session, now, chunk, options)
       for (const id of ids) results.push(queued(id))
     }
     return results
@@ -109,7 +108,25 @@ const isKeyed = (job: NewJob): boolean => job.dedupKey !== null
 
 /** One statement is a transaction by itself. A keyed insert may take several, to read who holds the keys. */
 function fitsOneStatement(jobs: readonly NewJob[]): boolean {
-  return jobs.length === 1 || (jobs.length <= CHUNK_ROWS && !jobs.some(isKeyed))
+  if (jobs.length === 1) return true
+  const [first] = chunksOf(jobs)
+  return first?.length === jobs.length && !jobs.some(isKeyed)
+}
+
+/** What one statement can carry. */
+function* chunksOf(jobs: readonly NewJob[]): Generator<readonly NewJob[]> {
+  let from = 0
+  let characters = 0
+  for (let i = 0; i < jobs.length; i++) {
+    const { length } = (jobs[i] as NewJob).payload
+    if (i > from && (i - from === CHUNK_ROWS || characters + length > CHUNK_CHARACTERS)) {
+      yield jobs.slice(from, i)
+      from = i
+      characters = 0
+    }
+    characters += length
+  }
+  yield from === 0 ? jobs : jobs.slice(from)
 }
 
 /** The same refusal, saying which payload of the list it is about. */

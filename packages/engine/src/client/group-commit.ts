@@ -18,12 +18,12 @@ interface Waiting {
 }
 
 export class GroupCommit {
-  readonly #insert: (jobs: readonly NewJob[]) => Promise<(string | null)[]>
+  readonly #insert: (jobs: readonly NewJob[]) => Promise<string[]>
   #waiting: Waiting[] = []
   #inFlight = 0
   #isScheduled = false
 
-  constructor(insert: (jobs: readonly NewJob[]) => Promise<(string | null)[]>) {
+  constructor(insert: (jobs: readonly NewJob[]) => Promise<string[]>) {
     this.#insert = insert
   }
 

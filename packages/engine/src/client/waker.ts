@@ -1,8 +1,9 @@
 // Tells workers that there is work: those of this process at once, all others by NOTIFY.
 //
 // NOTIFY takes a lock on the whole server's notification queue at commit, so it is debounced per process and never
-// sent per row. Inside a caller's transaction it is part of the insert, once per transaction and queue. It can be
-// switched off.
+// sent per row. An insert carries it if the last one was long enough ago, so that it costs no round trip; what comes too
+// soon after that is told together, a moment later. Inside a caller's transaction it is always part of the insert, once
+// per transaction and queue. It can be switched off.
 import { monotonicMs } from '../clock.ts'
 import type { Database } from '../store/db.ts'
 import type { InsertOptions } from '../store/jobs.ts'
@@ -31,13 +32,29 @@ export class Waker {
 
   /** Work was committed to these queues. */
   wake(queues: Iterable<string>): void {
-    for (const queue of queues) {
-      for (const listener of this.#local) listener(queue)
-      this.#pending.add(queue)
-    }
-    if (!this.#isEnabled || this.#timer !== undefined) return
+    this.#wakeLocal(queues)
+    if (!this.#isEnabled) return
+    for (const queue of queues) this.#pending.add(queue)
+    if (this.#timer !== undefined) return
     const wait = this.#lastSentMs + MIN_GAP_MS - monotonicMs()
     this.#timer = wait > 0 ? setTimeout(() => void this.#send(), wait) : setImmediate(() => void this.#send())
+  }
+
+  /** Inserts into these queues, in a transaction of its own, and wakes their workers. */
+  async whileTelling<Result>(
+    queues: ReadonlySet<string>,
+    insert: (tell: InsertOptions) => Promise<Result>,
+  ): Promise<Result> {
+    const isSoon = this.#timer !== undefined || monotonicMs() < this.#lastSentMs + MIN_GAP_MS
+    if (!isSoon) this.#lastSentMs = monotonicMs()
+    const result = await insert(isSoon ? {} : this.tellAtCommit(queues))
+    if (isSoon) this.wake(queues)
+    else this.#wakeLocal(queues)
+    return result
+  }
+
+  #wakeLocal(queues: Iterable<string>): void {
+    for (const queue of queues) for (const listener of this.#local) listener(queue)
   }
 
   /** What an insert in a caller's transaction tells: Postgres delivers it if and when that transaction commits. */

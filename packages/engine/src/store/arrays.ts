@@ -23,6 +23,11 @@ export function plainArray(values: readonly (string | number | boolean | null | 
   return `${literal}}`
 }
 
+/** One JSON array of JSON texts, for `jsonb`: unlike elements of a Postgres array they need no quotes around them. */
+export function jsonArray(texts: readonly string[]): string {
+  return `[${texts.join()}]`
+}
+
 type Element = string | number | null | undefined
 
 /** A column that has a value in every row, and mostly the same: then it is sent once, and stands for all of them. */

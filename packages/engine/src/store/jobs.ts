@@ -1,6 +1,6 @@
 // Live jobs: enqueue, claim, look, cancel. How runs end is in settlements.ts.
 import type { Retention } from '../contract/job.ts'
-import { plainArray, sharedArray, sparseArray, textArray } from './arrays.ts'
+import { jsonArray, plainArray, sharedArray, sparseArray, textArray } from './arrays.ts'
 import type { Session } from './db.ts'
 import { compareIds } from './job-id.ts'
 import { ownCorrelation } from './own-correlation.ts'
@@ -69,7 +69,7 @@ function columns(jobs: readonly NewJob[]): string[] {
     sharedArray(jobs, (job) => job.priority),
     sharedArray(jobs, (job) => job.payloadVersion),
     sharedArray(jobs, (job) => job.maxAttempts),
-    textArray(jobs.map((job) => job.payload)),
+    jsonArray(jobs.map((job) => job.payload)),
     sparseArray(jobs, (job) => job.tenant),
     sparseArray(jobs, (job) => job.runAt?.toISOString()),
     sparseArray(jobs, (job) => (job.delayMs === 0 ? null : job.delayMs)),

@@ -2,7 +2,7 @@
 import type { Retention } from '../contract/job.ts'
 import type { DeadReason } from '../contract/redrive.ts'
 import type { Failure } from '../failure.ts'
-import { plainArray, sharedArray, sparseArray, textArray } from './arrays.ts'
+import { jsonArray, plainArray, sharedArray, sparseArray, textArray } from './arrays.ts'
 import type { Session } from './db.ts'
 import { compareIds } from './job-id.ts'
 import type { Now } from './jobs.ts'
@@ -57,13 +57,25 @@ export function giveBack({ id, runId }: RunKey): Requeue {
   return { kind: 'requeue', id, runId, delayMs: null, refund: true, crash: 'keep', failure: null }
 }
 
-/** Writes settlements of one kind; returns the ids whose fence held. */
-export async function settle(session: Session, now: Now, batch: readonly Settlement[]): Promise<Set<string>> {
+/** Writes settlements of one kind; returns those whose fence held. */
+export async function settle(session: Session, now: Now, batch: readonly Settlement[]): Promise<Set<Settlement>> {
   const sorted = [...batch].sort((a, b) => compareIds(a.id, b.id))
-  const [first] = sorted
+  // A statement settles a job once. Two runs of one job come together when the handler of a run given up is still there.
+  const isAgain = (each: Settlement, i: number): boolean => each.id === sorted[i - 1]?.id
+  const again = sorted.filter(isAgain)
+  const once = again.length === 0 ? sorted : sorted.filter((each, i) => !isAgain(each, i))
+  const [first] = once
   if (first === undefined) return new Set()
-  const rows = await statements[first.kind](session, now, sorted as never[])
-  return new Set(rows.map((row) => row.id))
+  const rows = await statements[first.kind](session, now, once as never[])
+  const won = wonOf(once, rows)
+  for (const each of await settle(session, now, again)) won.add(each)
+  return won
+}
+
+function wonOf(batch: readonly Settlement[], rows: readonly { id: string }[]): Set<Settlement> {
+  if (rows.length === batch.length) return new Set(batch)
+  const ids = new Set(rows.map((row) => row.id))
+  return new Set(batch.filter((each) => ids.has(each.id)))
 }
 
 type Statement<Kind> = (session: Session, now: Now, batch: readonly Kind[]) => Promise<{ id: string }[]>
@@ -75,7 +87,7 @@ const statements: { finish: Statement<Finish>; requeue: Statement<Requeue>; bury
       ...runs(batch),
       sharedArray(batch, (each) => each.status),
       sharedArray(batch, (each) => each.retention),
-      sparseArray(batch, (each) => each.result),
+      batch.every((each) => each.result === null) ? '[]' : jsonArray(batch.map(({ result }) => `[${result ?? ''}]`)),
       sparseArray(batch, (each) => each.reason),
     ]),
 

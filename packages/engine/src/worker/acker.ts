@@ -99,7 +99,7 @@ export class Acker {
       const won = await settle(db, clock.databaseNow(), settlements)
       const missed: Waiting[] = []
       for (const entry of batch) {
-        if (won.has(entry.run.job.id)) this.#settled(entry, 'won')
+        if (won.has(entry.settlement)) this.#settled(entry, 'won')
         else missed.push(entry)
       }
       if (missed.length === 0) return

@@ -65,7 +65,7 @@ export class Completion<R extends CompletableRun = Run> {
     if (run.isCommitted) throw new Error('This run is complete already: use ctx.transaction or ctx.complete once.')
     const settlement = await this.#services.settlementOf(run, value)
     const won = await settle(session, this.#services.clock.databaseNow(), [settlement])
-    if (!won.has(run.fence.id)) throw new LeaseLost('another run has taken over, so this transaction is rolled back')
+    if (!won.has(settlement)) throw new LeaseLost('another run has taken over, so this transaction is rolled back')
     run.inTransaction = settlement
   }
 }

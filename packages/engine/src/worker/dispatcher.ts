@@ -60,7 +60,10 @@ export class Dispatcher {
       if (run.isSuspect) run.lane.buffer.unshift(run)
       else run.lane.buffer.push(run)
     }
-    for (const lane of new Set(runs.map((run) => run.lane))) this.#startNext(lane)
+    // The next claim is sent first, so that the database works while the handlers do.
+    setImmediate(() => {
+      for (const lane of new Set(runs.map((run) => run.lane))) this.#startNext(lane)
+    })
   }
 
   /** The handler has returned: its slot is free. */

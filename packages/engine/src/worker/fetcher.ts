@@ -6,6 +6,7 @@ import { DatabaseUnavailable } from '../errors.ts'
 import type { Database } from '../store/db.ts'
 import { type ClaimedJob, jobClaim, jobNextDue, jobReleaseRun, queueTypes } from '../store/jobs.ts'
 import { groupLanes, type Lane, type LaneGroup, type LaneQueue, type Share, shareOut } from './lane.ts'
+import { MAX_PREFETCH } from './prefetch.ts'
 
 /** With trusted wake-ups one slow poll for all queues is only a backstop. */
 const BACKSTOP_MS = 30_000
@@ -13,6 +14,10 @@ const ERROR_PAUSE_MS = 1_000
 /** A single failure is mostly a cut connection: what its claim may have taken should not wait long. */
 const FIRST_ERROR_PAUSE_MS = 50
 const NOT_NOW_PAUSE_MS = 500
+/** Per lane. Half of what may be prefetched: while one half runs, the other is claimed. */
+const MAX_CLAIM = MAX_PREFETCH / 2
+/** Worth a statement however much is in the buffer; smaller claims wait until there is less. */
+const FULL_CLAIM = MAX_CLAIM / 2
 const TYPES_EVERY_MS = 5_000
 const KEEP_TIME_EVERY_MS = 1_000
 /** Something is due that we may not have: another process holds it, or nobody here knows its type. */
@@ -128,8 +133,8 @@ export class Fetcher {
   #wanted(group: LaneGroup): Share[] {
     if (!this.#services.mayClaim()) return []
     return group.lanes.flatMap((lane) => {
-      const limit = Math.min(lane.freeSlots + this.#services.prefetchFor(lane), lane.batchSize)
-      const isWorthIt = limit > 0 && (lane.buffer.length === 0 || limit > lane.buffer.length)
+      const limit = Math.min(lane.freeSlots + this.#services.prefetchFor(lane), lane.batchSize, MAX_CLAIM)
+      const isWorthIt = limit > 0 && (limit > lane.buffer.length || limit >= FULL_CLAIM)
       return isWorthIt ? shareOut(lane, limit) : []
     })
   }

@@ -7,7 +7,7 @@ import type { Lane } from './lane.ts'
 const SAMPLES = 64
 const MIN_SAMPLES = 20
 const TARGET_MS = 50
-export const MAX_PREFETCH = 1_000
+export const MAX_PREFETCH = 2_000
 const PAUSE_MS = 5_000
 
 class Durations {

@@ -66,7 +66,7 @@ const LAST_CALL_MS = 500
 /** How long each other step of a shutdown may take: with the database gone, the lease must end it. */
 const STEP_MS = 2_000
 const CLOSE_MS = 250
-const MAX_UNSETTLED = 2_000
+const MAX_UNSETTLED = 4_000
 
 export class Worker {
   readonly #settings: WorkerSettings

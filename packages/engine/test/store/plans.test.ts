@@ -117,13 +117,14 @@ describe('half a million rows of each kind that may not be claimed, ahead of a h
     const runId = randomUUID()
     await client.query(`update millrace.job set status = 'processing', run_id = $1 where queue = 'busy'`, [runId])
     const { rows } = await client.query(`select id from millrace.job where queue = 'busy' order by id desc limit 10`)
+    rows.reverse()
     const list = (value: string) => `{${rows.map(() => `"${value}"`).join()}}`
     const ids = `{${rows.map(({ id }) => id).join()}}`
     const failure = ['E', 'm', 's', 'f', '{}'].map(list)
     for (const statistics of ['stale', 'fresh']) {
       if (statistics === 'fresh') await client.query('analyze millrace.job')
       for (const [statement, values] of [
-        ['jobFinish', [`{${runId}}`, list('1'), '{completed}', '{standard}', list('{}'), list('r')]],
+        ['jobFinish', [`{${runId}}`, list('1'), '{completed}', '{standard}', '[[1]]', list('r')]],
         ['jobRequeue', [list(runId), list('0'), list('false'), list('clear'), ...failure]],
         ['jobBury', [list(runId), list('exhausted'), ...failure, list('standard'), list('false')]],
       ] as const) {

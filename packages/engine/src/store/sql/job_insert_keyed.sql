@@ -8,9 +8,10 @@
 with input as materialized (
   select nextval('millrace.job_id_seq') as id, coalesce($1, now()) as now, rows.*
   from (select set_config('lock_timeout', $18::text, true) where $18::text is not null) as patience
-  right join unnest(
-    $2::text[], $3::text[], $4::int[], $5::int[], $6::int[], $7::jsonb[], $8::text[], $9::timestamptz[], $10::float8[],
-    $11::text[], $12::bigint[], $13::text[], $14::text[], $17::text[]
+  right join rows from (
+    unnest($2::text[], $3::text[], $4::int[], $5::int[], $6::int[]),
+    jsonb_array_elements($7::jsonb),
+    unnest($8::text[], $9::timestamptz[], $10::float8[], $11::text[], $12::bigint[], $13::text[], $14::text[], $17::text[])
   ) with ordinality as rows (
     type, queue, priority, payload_version, max_attempts, payload, tenant, run_at, delay_ms,
     correlation_id, parent_job_id, created_by, trace_parent, dedup_key, ord
