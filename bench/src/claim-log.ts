@@ -11,15 +11,15 @@ export interface Claim {
 /** Answers with a growing list. Before the first worker, and once per process. */
 export function logClaims(): Claim[] {
   const claims: Claim[] = []
-  const run = Database.prototype.run
-  Database.prototype.run = async function observed<Row>(this: Database, ...args: Parameters<Database['run']>) {
+  const tuples = Database.prototype.tuples
+  Database.prototype.tuples = async function observed<Tuple>(this: Database, ...args: Parameters<Database['tuples']>) {
     const sentAtUs = monotonicUs()
-    const rows = await run.apply<Database, Parameters<Database['run']>, Promise<Row[]>>(this, args)
+    const jobs = await tuples.apply<Database, Parameters<Database['tuples']>, Promise<Tuple[]>>(this, args)
     const [statement] = args
     if (statement === 'jobClaim' || statement === 'jobClaimTypes') {
-      claims.push({ sentAtUs, answeredAtUs: monotonicUs(), jobs: rows.length })
+      claims.push({ sentAtUs, answeredAtUs: monotonicUs(), jobs: jobs.length })
     }
-    return rows
+    return jobs
   }
   return claims
 }

@@ -32,7 +32,9 @@ const subselect = `where id in (
 
 function withSubselect(claim: string): string {
   const update = claim.slice(claim.indexOf('update millrace.job'))
-  return update.replace(/where id = any\(.*\n/, () => `${subselect}\n`)
+  // A parameter that is not mentioned has no type.
+  const entry = claim.includes('$9') ? '  and ($9::int[], $10::float8[], $11::bigint[]) is not null\n' : ''
+  return update.replace(/where id = any\(.*\n/, () => `${subselect}\n${entry}`)
 }
 
 const table = {

@@ -103,8 +103,17 @@ export async function jobHolders(session: Session, keys: readonly KeyOf[]): Prom
   return holders
 }
 
+/** Where a job stands in its queue. */
+export interface Position {
+  readonly priority: number
+  /** Its due time in seconds, as the database says it. */
+  readonly runAtS: number
+  readonly id: string
+}
+
 export interface ClaimRequest {
-  queues: readonly { queue: string; limit: number }[]
+  /** `behind`: only what comes after this job, or has another priority. Not when claiming by type. */
+  queues: readonly { queue: string; limit: number; behind?: Position | undefined }[]
   types: readonly { type: string; stuckAfterMs: number }[]
   runId: string
   workerId: string
@@ -129,9 +138,9 @@ export interface ClaimedJob {
   readonly parentJobId: string | null
   readonly createdBy: string | null
   readonly isCancelRequested: boolean
-  /** How long it had been due when it was claimed, by the database's clock. */
-  readonly overdueMs: number
-  /** How long ago it had been enqueued then. */
+  /** When it was due, in seconds, as the database says it. */
+  readonly runAtS: number
+  /** How long ago it had been enqueued when it was claimed, by the database's clock. */
   readonly ageMs: number
   /** The time it was claimed at, if the clock is one that is moved by hand. */
   readonly claimedAt: Now
@@ -152,8 +161,8 @@ type ClaimedTuple = readonly [
   parentJobId: string | null,
   createdBy: string | null,
   cancelRequested: true | null,
-  overdueS: number,
-  ageS: number | null,
+  runAtS: number,
+  ageS: number,
 ]
 
 /** In the order in which they are to run. */
@@ -167,12 +176,19 @@ export async function jobClaim(session: Session, now: Now, request: ClaimRequest
     request.runId,
     request.workerId,
     textArray(request.suspectQueues),
+    ...(request.byType ? [] : entries(request)),
   ])
   return tuples.map((tuple) => claimedJob(tuple, now)).sort(inOrder)
 }
 
+const entries = ({ queues }: ClaimRequest): [string, string, string] => [
+  plainArray(queues.map(({ behind }) => behind?.priority)),
+  plainArray(queues.map(({ behind }) => behind?.runAtS)),
+  plainArray(queues.map(({ behind }) => behind?.id)),
+]
+
 function claimedJob(tuple: ClaimedTuple, claimedAt: Now): ClaimedJob {
-  const [id, , , , , , , , crashes, correlationId, , , cancelRequested, overdueS, ageS] = tuple
+  const [id, , , , , , , , crashes, correlationId, , , cancelRequested, runAtS, ageS] = tuple
   return {
     id,
     type: tuple[1],
@@ -187,14 +203,14 @@ function claimedJob(tuple: ClaimedTuple, claimedAt: Now): ClaimedJob {
     parentJobId: tuple[10],
     createdBy: tuple[11],
     isCancelRequested: cancelRequested ?? false,
-    overdueMs: overdueS * 1_000,
-    ageMs: (ageS ?? overdueS) * 1_000,
+    runAtS,
+    ageMs: ageS * 1_000,
     claimedAt,
   }
 }
 
 function inOrder(a: ClaimedJob, b: ClaimedJob): number {
-  return a.priority - b.priority || b.overdueMs - a.overdueMs || compareIds(a.id, b.id)
+  return a.priority - b.priority || a.runAtS - b.runAtS || compareIds(a.id, b.id)
 }
 
 /** Which types wait in which queue. */

@@ -108,7 +108,7 @@ function claimed(job: NewJob, { attempt = 1, age = 0, clock = systemClock }: Bar
     parentJobId,
     createdBy,
     isCancelRequested: false,
-    overdueMs: 0,
+    runAtS: 0,
     ageMs: toMs(age, 'age'),
     claimedAt: clock.databaseNow(),
   }

@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto'
 import { type Clock, MAX_TIMER_MS, monotonicMs } from '../clock.ts'
 import { DatabaseUnavailable } from '../errors.ts'
 import type { Database } from '../store/db.ts'
-import { type ClaimedJob, jobClaim, jobNextDue, jobReleaseRun, queueTypes } from '../store/jobs.ts'
+import { type ClaimedJob, jobClaim, jobNextDue, jobReleaseRun, type Position, queueTypes } from '../store/jobs.ts'
 import { groupLanes, type Lane, type LaneGroup, type LaneQueue, type Share, shareOut } from './lane.ts'
 import { MAX_PREFETCH } from './prefetch.ts'
 
@@ -142,20 +142,36 @@ export class Fetcher {
   async #claim(group: LaneGroup, wanted: readonly Share[]): Promise<void> {
     await this.#lookAtTypes()
     const wakeUps = wanted.map(({ queue }) => queue.wakeUps)
+    const sentAtMs = monotonicMs()
+    const entries = wanted.map(({ queue }) => (this.#isByType(group) ? undefined : queue.entry.behind(sentAtMs)))
     this.#isDueKnown = false
-    const jobs = await this.#askFor(group, wanted)
+    const jobs = await this.#askFor(group, wanted, entries)
+    const tookMs = monotonicMs() - sentAtMs
     wanted.forEach(({ queue, limit }, i) => {
-      const isShort = jobs.filter((job) => job.queue === queue.name).length < limit
-      if (isShort && queue.wakeUps === wakeUps[i]) queue.isDrained = true
+      const isFromHead = entries[i] === undefined
+      const taken = wanted.length === 1 ? jobs : jobs.filter((job) => job.queue === queue.name)
+      queue.entry.claimed(taken, { isFromHead, sentAtMs, tookMs })
+      if (taken.length >= limit || queue.wakeUps !== wakeUps[i]) return
+      queue.isDrained = true
+      // Behind the entry, that is: the head is still to be looked at.
+      if (!isFromHead) this.dueIn(queue.entry.untilHead(monotonicMs()))
     })
   }
 
-  async #askFor(group: LaneGroup, wanted: readonly Share[]): Promise<ClaimedJob[]> {
+  #isByType(group: LaneGroup): boolean {
+    return group.isSelective || this.#byType.has(group)
+  }
+
+  async #askFor(
+    group: LaneGroup,
+    wanted: readonly Share[],
+    entries: readonly (Position | undefined)[],
+  ): Promise<ClaimedJob[]> {
     const { db, clock } = this.#services
     const { types } = group
     const claim = { runId: randomUUID(), workerId: this.#services.workerId() }
-    const queues = wanted.map(({ queue, limit }) => ({ queue: queue.name, limit }))
-    const byType = group.isSelective || this.#byType.has(group)
+    const queues = wanted.map(({ queue, limit }, i) => ({ queue: queue.name, limit, behind: entries[i] }))
+    const byType = this.#isByType(group)
     this.#rotation = (this.#rotation + 1) % Math.max(1, types.length)
     this.#open.add(claim.runId)
     try {

@@ -1,3 +1,4 @@
+import { QueueEntry } from './queue-entry.ts'
 import type { Run } from './run.ts'
 
 /** A job type as a lane runs it. */
@@ -20,6 +21,7 @@ export class LaneQueue {
   wakeUps = 0
   /** What it is owed by the round robin. */
   credit = 0
+  readonly entry = new QueueEntry()
 
   constructor(options: { name: string; weight: number; pollIntervalMs: number }) {
     this.name = options.name

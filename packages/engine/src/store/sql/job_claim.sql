@@ -1,11 +1,16 @@
 -- Take due jobs from several queues, each in its order: priority, due time, id.
 -- Params:  $1 now timestamptz or null, $2 queues text[], $3 limits int[], $4 types text[] the worker can run,
---          $5 stuck_after_ms float8[] of those types, $6 run_id uuid, $7 worker_id uuid, $8 queues text[] that one suspect may come from
+--          $5 stuck_after_ms float8[] of those types, $6 run_id uuid, $7 worker_id uuid, $8 queues text[] that one suspect may come from,
+--          $9 priorities int[], $10 run_ats float8[] in seconds and $11 ids bigint[]: behind which job the queue is to be
+--          entered, or nulls
 -- Returns: the claimed jobs, in no order; all carry the one run_id, which the caller made up before it asked.
---          What is mostly the same is null then: no crashes, no request to cancel, age_s if it was due when enqueued.
---          Times are seconds ago: to print and to parse a timestamp costs more than to claim.
+--          No crashes and no request to cancel are null. Times are seconds: to print and to parse a timestamp costs more
+--          than to claim.
 -- Locks:   the claimed rows; skips what others hold.
 -- Index:   job_for_claim_idx, job_suspect_idx, worker_pkey: nothing is claimed under a lease that somebody has ended
+-- The entry: what has been claimed leaves dead entries at the head of the index, which every claim would walk over until
+-- vacuum removes them; while somebody holds a transaction open it cannot. The priority of the entry is one level of the
+-- walk, whether anything is left there or not; the levels above it are looked for, those below it too.
 -- The walk over priorities keeps work that is due in the future out of the scan. Rows are locked as they are pulled,
 -- so the outer limit bounds what is locked; the inner one tells the planner that few rows are wanted, without which
 -- statistics from a quiet hour make it sort the whole backlog. The commit may be asynchronous: a claim lost in a crash
@@ -16,20 +21,27 @@ with due as materialized (
     select set_config('synchronous_commit', 'off', true)
     where not exists (select from millrace.worker where id = $7 and ended_at is not null)
   ) as lease_not_ended
-  cross join unnest($2::text[], $3::int[]) as wanted (queue, slots)
+  cross join unnest($2::text[], $3::int[], $9::int[], $10::float8[], $11::bigint[])
+    as wanted (queue, slots, priority, run_at_s, id)
   cross join lateral (
     with recursive level (priority) as (
-      (select priority from millrace.job
-       where queue = wanted.queue and status = 'pending' and crashes = 0
-       order by priority limit 1)
+      select -1
       union all
       select next.priority
       from level
       cross join lateral (
-        select priority from millrace.job
-        where queue = wanted.queue and status = 'pending' and crashes = 0 and priority > level.priority
-        order by priority limit 1
+        select coalesce(
+          (select priority from millrace.job
+           where queue = wanted.queue and status = 'pending' and crashes = 0
+             and priority > level.priority and priority < wanted.priority
+           order by priority limit 1),
+          case when level.priority < wanted.priority then wanted.priority end,
+          (select priority from millrace.job
+           where queue = wanted.queue and status = 'pending' and crashes = 0 and priority > level.priority
+           order by priority limit 1)
+        ) as priority
       ) as next
+      where next.priority is not null
     )
     select head.id
     from level
@@ -37,6 +49,10 @@ with due as materialized (
       select id from millrace.job
       where queue = wanted.queue and status = 'pending' and crashes = 0
         and priority = level.priority and run_at <= coalesce($1, now()) and type = any($4)
+        and (run_at, id) > (
+          case level.priority when wanted.priority then to_timestamp(wanted.run_at_s) else '-infinity' end,
+          case level.priority when wanted.priority then wanted.id else 0 end
+        )
       order by run_at, id
       limit wanted.slots
       for no key update skip locked
@@ -60,5 +76,4 @@ where id = any(array(select id from due union all select id from suspect))
   and status = 'pending'
 returning id, type, queue, tenant, priority, payload, attempt, max_attempts, nullif(crashes, 0) as crashes, correlation_id,
   parent_job_id, created_by, nullif(cancel_requested_at is not null, false) as cancel_requested,
-  date_part('epoch', coalesce($1, now()) - run_at) as overdue_s,
-  case when created_at <> run_at then date_part('epoch', coalesce($1, now()) - created_at) end as age_s;
+  date_part('epoch', run_at) as run_at_s, date_part('epoch', coalesce($1, now()) - created_at) as age_s;
