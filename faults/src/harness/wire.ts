@@ -38,7 +38,7 @@ export class Questions {
   /** The SQL of the request that this message begins, if it begins one. */
   begunBy({ type, raw }: WireMessage): string | undefined {
     if (type === 'S') this.#isOpen = false
-    if (type === 'Q') return textAt(raw, 5)
+    if (type === 'Q') return this.#executedBy(textAt(raw, 5))
     if ((type !== 'P' && type !== 'B') || this.#isOpen) return undefined
     this.#isOpen = true
     const first = textAt(raw, 5)
@@ -47,6 +47,12 @@ export class Questions {
     if (type === 'B') return this.#prepared.get(second)
     this.#prepared.set(first, second)
     return second
+  }
+
+  /** A prepared statement that is executed by SQL. */
+  #executedBy(sql: string): string {
+    const name = /; execute (\w+)\(/.exec(sql)?.[1]
+    return (name === undefined ? undefined : this.#prepared.get(name)) ?? sql
   }
 }
 

@@ -5,11 +5,12 @@
 // deadline takes its connection with it: a connection whose reply never came cannot be trusted with the next statement.
 import { createHash } from 'node:crypto'
 import pg from 'pg'
-import { MAX_TIMER_MS, within } from '../clock.ts'
+import { MAX_TIMER_MS, monotonicMs, within } from '../clock.ts'
 import { DatabaseTimeout, DatabaseUnavailable, MillraceError } from '../errors.ts'
 import { isPreparedLost } from '../sql-state.ts'
 import { cancelRequest } from './cancel-request.ts'
 import { ConnectGate } from './connect-gate.ts'
+import { rowsByKeptPlan } from './kept-plan.ts'
 import { Permits } from './permits.ts'
 import { toRows } from './rows.ts'
 import { statementTexts } from './sql.generated.ts'
@@ -26,7 +27,12 @@ export type StatementName = keyof typeof statementTexts
 export interface Session {
   run<Row>(statement: StatementName, values: readonly unknown[], options?: RunOptions): Promise<Row[]>
   /** For hot statements: rows as they come, without names. */
-  tuples<Tuple>(statement: StatementName, values: readonly unknown[]): Promise<Tuple[]>
+  tuples<Tuple>(statement: StatementName, values: readonly unknown[], options?: TupleOptions): Promise<Tuple[]>
+}
+
+export interface TupleOptions {
+  /** By a plan that the connection keeps, as long as that is quick: for statements that touch few rows. */
+  keepsPlan?: boolean
 }
 
 export interface RunOptions {
@@ -46,6 +52,9 @@ export interface DatabaseOptions {
  * kept, and one that was made for an empty table is a bad one for a full table.
  */
 const PREPARED: ReadonlySet<StatementName> = new Set(['jobInsert'])
+/** A kept plan that takes this long may be one for another time: for a while every statement is planned anew. */
+const SLOW_MS = 25
+const PLAN_ANEW_MS = 60_000
 const DEFAULT_DEADLINE_MS = 15_000
 const CONNECT_DEADLINE_MS = 10_000
 export class Database implements Session {
@@ -56,6 +65,7 @@ export class Database implements Session {
   readonly #gate: ConnectGate
   readonly #busy = new Set<pg.PoolClient>()
   #mayPrepare = true
+  #planAnewUntilMs = 0
   #isClosed = false
 
   constructor(options: DatabaseOptions) {
@@ -97,10 +107,26 @@ export class Database implements Session {
     }
   }
 
-  async tuples<Tuple>(statement: StatementName, values: readonly unknown[]): Promise<Tuple[]> {
-    return this.#onConnection(statement, DEFAULT_DEADLINE_MS, (client) =>
-      tuplesOn<Tuple>(client, { text: this.#texts[statement], values }),
-    )
+  async tuples<Tuple>(
+    statement: StatementName,
+    values: readonly unknown[],
+    { keepsPlan = false }: TupleOptions = {},
+  ): Promise<Tuple[]> {
+    const text = this.#texts[statement]
+    const on = <Result>(work: (client: pg.PoolClient) => Promise<Result>) =>
+      this.#onConnection(statement, DEFAULT_DEADLINE_MS, work)
+    const anew = () => on((client) => tuplesOn<Tuple>(client, { text, values }))
+    if (!keepsPlan || !this.#mayPrepare || monotonicMs() < this.#planAnewUntilMs) return anew()
+    const startedMs = monotonicMs()
+    try {
+      return (await on((client) => rowsByKeptPlan(client, { name: preparedName(text), text, values }))) as Tuple[]
+    } catch (error) {
+      if (!isPreparedLost(error)) throw error
+      this.#mayPrepare = false
+      return anew()
+    } finally {
+      if (monotonicMs() - startedMs > SLOW_MS) this.#planAnewUntilMs = monotonicMs() + PLAN_ANEW_MS
+    }
   }
 
   /** One-off SQL that has no file, for DDL with names in it. */

@@ -121,6 +121,8 @@ export interface ClaimRequest {
   suspectQueues: readonly string[]
   /** Walk the types one by one, because the queues hold types that this worker cannot run. */
   byType: boolean
+  /** Few jobs are expected. */
+  isQuiet?: boolean
 }
 
 /** A claimed job, as far as a worker needs to know it. */
@@ -167,7 +169,7 @@ type ClaimedTuple = readonly [
 
 /** In the order in which they are to run. */
 export async function jobClaim(session: Session, now: Now, request: ClaimRequest): Promise<ClaimedJob[]> {
-  const tuples = await session.tuples<ClaimedTuple>(request.byType ? 'jobClaimTypes' : 'jobClaim', [
+  const values = [
     now,
     textArray(request.queues.map((wanted) => wanted.queue)),
     plainArray(request.queues.map((wanted) => wanted.limit)),
@@ -177,7 +179,10 @@ export async function jobClaim(session: Session, now: Now, request: ClaimRequest
     request.workerId,
     textArray(request.suspectQueues),
     ...(request.byType ? [] : entries(request)),
-  ])
+  ]
+  const tuples = await session.tuples<ClaimedTuple>(request.byType ? 'jobClaimTypes' : 'jobClaim', values, {
+    keepsPlan: request.isQuiet ?? false,
+  })
   return tuples.map((tuple) => claimedJob(tuple, now)).sort(inOrder)
 }
 
@@ -239,10 +244,13 @@ export interface RunningRow {
   runId: string
   queue: string
   cancelRequested: boolean
+  /** Seconds since its start. */
+  ageS: number
 }
 
-export function jobRunning(session: Session, workerId: string): Promise<RunningRow[]> {
-  return session.run('jobRunning', [workerId])
+/** `withinS`: how long ago the oldest of them can have started; null if nobody knows. */
+export function jobRunning(session: Session, workerId: string, withinS: number | null): Promise<RunningRow[]> {
+  return session.run('jobRunning', [workerId, withinS])
 }
 
 export interface Orphan {

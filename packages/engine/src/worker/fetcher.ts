@@ -18,6 +18,7 @@ const NOT_NOW_PAUSE_MS = 500
 const MAX_CLAIM = MAX_PREFETCH / 2
 /** Worth a statement however much is in the buffer; smaller claims wait until there is less. */
 const FULL_CLAIM = MAX_CLAIM / 2
+const FEW_JOBS = 10
 const TYPES_EVERY_MS = 5_000
 const KEEP_TIME_EVERY_MS = 1_000
 /** Something is due that we may not have: another process holds it, or nobody here knows its type. */
@@ -62,6 +63,8 @@ export class Fetcher {
   /** Groups whose queues hold types that they cannot run: those are claimed type by type. */
   #byType = new Set<LaneGroup>()
   #rotation = 0
+  /** The last claim found little. */
+  #isQuiet = true
   #done: Promise<void> | undefined
 
   constructor(services: FetcherServices) {
@@ -147,6 +150,7 @@ export class Fetcher {
     this.#isDueKnown = false
     const jobs = await this.#askFor(group, wanted, entries)
     const tookMs = monotonicMs() - sentAtMs
+    this.#isQuiet = jobs.length <= FEW_JOBS
     wanted.forEach(({ queue, limit }, i) => {
       const isFromHead = entries[i] === undefined
       const taken = wanted.length === 1 ? jobs : jobs.filter((job) => job.queue === queue.name)
@@ -182,6 +186,7 @@ export class Fetcher {
         // Also while there is a backlog to prefetch: otherwise a suspect would wait for its end.
         suspectQueues: this.#services.mayTakeSuspect() ? queues.map(({ queue }) => queue) : [],
         byType,
+        isQuiet: this.#isQuiet,
       })
       if (jobs.length > 0) this.#services.onClaimed(jobs, claim, group)
       return jobs

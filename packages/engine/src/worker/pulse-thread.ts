@@ -25,6 +25,10 @@ const WATCH_MS = 100
 /** A loop that has not turned for this long is blocked: what it has not started is given back. */
 const BLOCKED_MS = 1_000
 const RETRY_MS = 2_000
+/** A claim may have started this long before a look that did not see it yet: twice what a statement may take. */
+const UNSEEN_MS = 30_000
+/** How far the clocks of two machines may run apart between two looks. */
+const CLOCKS_APART_S = 1
 
 interface Placed extends PlacedKind {
   id: string
@@ -42,6 +46,8 @@ class PulseThread {
   readonly #positions: Int32Array
   #worker: NewWorker | undefined
   #isRegistered = false
+  /** On our clock: nothing that runs started earlier. Unknown until the first look. */
+  #oldestMs: number | undefined
   #beatTimer: NodeJS.Timeout | undefined
   #isBeating = false
   #beatAgain = false
@@ -70,6 +76,7 @@ class PulseThread {
       case 'register':
         this.#worker = message.worker
         this.#isRegistered = false
+        this.#oldestMs = undefined
         void this.#beat()
         break
       case 'claimed':
@@ -133,8 +140,15 @@ class PulseThread {
     this.#isRegistered = true
     this.#board.trustUntil(sentAtMs + ttlMs - trustMarginMs(this.#settings.times))
     if (isFirst) return this.#post({ kind: 'registered', workerId: worker.id })
-    const rows = await this.#connection.within(jobRunning(session, worker.id))
+    const rows = await this.#connection.within(jobRunning(session, worker.id, this.#withinS(sentAtMs)))
+    this.#oldestMs = Math.min(sentAtMs - UNSEEN_MS, ...rows.map((row) => sentAtMs - row.ageS * 1_000))
     this.#post({ kind: 'running', workerId: worker.id, rows, sentAtMs })
+  }
+
+  /** Nothing that runs now started before what the last look saw as the oldest. */
+  #withinS(nowMs: number): number | null {
+    if (this.#oldestMs === undefined || !this.#settings.isDatabaseTime) return null
+    return (nowMs - this.#oldestMs) / 1_000 + CLOCKS_APART_S
   }
 
   /** Watches the main loop from outside it. */

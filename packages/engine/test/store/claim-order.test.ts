@@ -37,6 +37,40 @@ async function setup() {
   }
 }
 
+describe('a claim that enters its queue behind a job', () => {
+  test('takes what comes after it and what has another priority, and leaves what stands before it', async () => {
+    await using t = await setup()
+    const at = (day: number) => ({ runAt: new Date(2020, 0, day) })
+    await t.millrace.enqueue(one, 'before', at(1))
+    await t.millrace.enqueueMany(one, ['same time 1', 'entry', 'same time 2'], at(2))
+    await t.millrace.enqueue(one, 'after', at(3))
+    await t.millrace.enqueue(one, 'urgent', { ...at(1), priority: 0 })
+    await t.millrace.enqueue(one, 'very urgent', { ...at(1), priority: 1 })
+    await t.millrace.enqueue(one, 'low', { ...at(1), priority: 9 })
+    await t.millrace.enqueue(one, 'lower', { ...at(1), priority: 2_147_483_647 })
+    const [entry] = await t.sql<{ priority: number; runAtS: number; id: string }>(
+      `select priority, date_part('epoch', run_at) as "runAtS", id from millrace.job where payload = '"entry"'`,
+    )
+    const behind = (limit: number) => ({ queues: [{ queue: 'a', limit, behind: entry }] })
+    expect(await t.claimed(behind(3))).toEqual(['urgent', 'very urgent', 'same time 2'])
+    expect(await t.claimed(behind(9))).toEqual(['after', 'low', 'lower'])
+    expect(await t.claimed(behind(9))).toEqual([])
+    expect(await t.claimed()).toEqual(['before', 'same time 1', 'entry'])
+  })
+
+  test('finds its place to the microsecond', async () => {
+    await using t = await setup()
+    await t.millrace.enqueueMany(one, ['1', '2', '3'])
+    await t.sql(`update millrace.job set run_at = '2026-03-04 05:06:07.123456+00'::timestamptz + id * interval '1 us'`)
+    let behind: ClaimRequest['queues'][number]['behind']
+    for (const payload of ['1', '2', '3']) {
+      const [job] = await t.claim({ queues: [{ queue: 'a', limit: 1, behind }] })
+      expect(job?.payload).toBe(payload)
+      behind = job
+    }
+  })
+})
+
 describe.each([{ byType: false }, { byType: true }])('a claim ($byType by type)', ({ byType }) => {
   test('takes by priority, then due time, then id, and never more than its limit', async () => {
     await using t = await setup()

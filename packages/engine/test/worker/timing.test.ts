@@ -257,7 +257,7 @@ describe('the lease', () => {
     const completed = jobEvent(millrace, 'job_completed', id)
     await t.sql(
       `update millrace.job set status = 'processing', attempt = 1, run_id = gen_random_uuid(), worker_id = $1,
-       deadline_at = now() + interval '1 hour'`,
+       started_at = now(), deadline_at = now() + interval '1 hour'`,
       [worker.id],
     )
     await completed
