@@ -49,8 +49,7 @@ returning id, payload, attempt`
 const settle = `
 with finished as (
   delete from raw.job
-  using unnest($1::bigint[]) as mine (id)
-  where job.id = mine.id and job.run_id = $2 and job.status = 'processing'
+  where id = any($1::bigint[]) and run_id = $2 and status = 'processing'
   returning job.*
 )
 insert into raw.job_archive
