@@ -13,9 +13,10 @@ import { idle } from './suites/idle.ts'
 import { isolation } from './suites/isolation.ts'
 import { lanes } from './suites/lanes.ts'
 import { latency } from './suites/latency.ts'
+import { peers } from './suites/peers.ts'
 import { scale } from './suites/scale.ts'
 
-const suites: readonly Suite[] = [backlog, cost, drain, enqueue, horizon, idle, isolation, lanes, latency, scale]
+const suites: readonly Suite[] = [backlog, cost, drain, enqueue, horizon, idle, isolation, lanes, latency, peers, scale]
 const DEFAULT_ROUNDS = 5
 
 const usage = `usage: npm run bench -- <suite> [--json] [--rounds n] [--jobs n] [--seconds n] [--scale x]
@@ -45,7 +46,7 @@ async function main(): Promise<void> {
   }
   try {
     const report = await run(order)
-    process.stdout.write(order.isJson ? `${JSON.stringify(report, null, 2)}\n` : asTable(report))
+    process.stdout.write(order.isJson ? `${JSON.stringify(report.document ?? report, null, 2)}\n` : asTable(report))
   } catch (error) {
     if (!(error instanceof Interrupted || error instanceof CannotMeasure)) throw error
     process.stderr.write(`${error.message}\n`)

@@ -34,9 +34,11 @@ export interface Findings {
   readonly details?: Readonly<Record<string, unknown>>
   /** What the reader of the table must know, such as what could not be measured here. */
   readonly notes?: readonly string[]
+  /** What --json prints, if it is not the report. */
+  readonly document?: object
 }
 
-/** What --json prints. */
+/** What --json prints, unless the suite has a document of its own. */
 export interface Report extends Findings {
   readonly suite: string
   readonly startedAt: string

@@ -83,7 +83,7 @@ function ratioOf(name: string, part: Measurement, whole: (round: number) => numb
   return target === undefined ? found : aimed(found, target)
 }
 
-function spread(values: readonly number[]): { median: number; min: number; max: number; values: number[] } {
+export function spread(values: readonly number[]): { median: number; min: number; max: number; values: number[] } {
   return { median: median(values), min: Math.min(...values), max: Math.max(...values), values: [...values] }
 }
 
