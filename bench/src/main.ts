@@ -2,6 +2,7 @@
 import { parseArgs } from 'node:util'
 import { type BenchOptions, openBench } from './bench.ts'
 import { openDisplay } from './display.ts'
+import { CannotPlot, plot } from './peers/plot-command.ts'
 import { asTable, type Report } from './report.ts'
 import { CannotMeasure, type Suite } from './suite.ts'
 import { backlog } from './suites/backlog.ts'
@@ -29,6 +30,8 @@ ${suites.map((suite) => `  ${suite.name.padEnd(9)} ${suite.summary} (${defaultsO
   --scale x     the size of what lies around, where there is something: 0.01 is a hundredth
   --json        JSON on stdout instead of a table; progress goes to stderr either way
 
+npm run bench -- plot <peers.json> [page.md] draws what peers --json printed, and puts the figures into a page.
+
 DATABASE_URL names a server to measure on, where databases may be created; without it there is a throw-away one.
 `
 
@@ -38,17 +41,21 @@ interface Order {
   readonly isJson: boolean
 }
 
-async function main(): Promise<void> {
-  const order = parse(process.argv.slice(2))
-  if (order === undefined) {
-    process.stdout.write(usage)
-    return
-  }
+async function main(args: string[]): Promise<void> {
   try {
+    if (args[0] === 'plot') {
+      plot(args.slice(1))
+      return
+    }
+    const order = parse(args)
+    if (order === undefined) {
+      process.stdout.write(usage)
+      return
+    }
     const report = await run(order)
     process.stdout.write(order.isJson ? `${JSON.stringify(report.document ?? report, null, 2)}\n` : asTable(report))
   } catch (error) {
-    if (!(error instanceof Interrupted || error instanceof CannotMeasure)) throw error
+    if (!(error instanceof Interrupted || error instanceof CannotMeasure || error instanceof CannotPlot)) throw error
     process.stderr.write(`${error.message}\n`)
     // Workers that were cut off in the middle must not keep the process.
     process.exit(error instanceof Interrupted ? 130 : 1)
@@ -135,4 +142,4 @@ function defaultsOf({ rounds = DEFAULT_ROUNDS, jobs, seconds }: Suite): string {
   return `${rounds} rounds of ${jobs.toLocaleString('en')} jobs${seconds === undefined ? '' : `, ${seconds} s`}`
 }
 
-await main()
+await main(process.argv.slice(2))

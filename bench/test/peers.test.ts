@@ -2,7 +2,6 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
-import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { testDatabases } from '@millrace/embedded'
 import pg from 'pg'
@@ -12,7 +11,11 @@ import { documentOf, type Measured, ratiosOf } from '#src/peers/document'
 import { DriverProcess } from '#src/peers/driver-process'
 import { Entrant, kinds } from '#src/peers/entrant'
 import { whoTakesPart } from '#src/peers/field'
+import { figuresTable } from '#src/peers/figures-table'
 import { arePeersInstalled } from '#src/peers/install'
+import { plotOf } from '#src/peers/plot'
+import { withFigures } from '#src/peers/plot-command'
+import { bench as runBench } from './run-bench.ts'
 
 vi.setConfig({ testTimeout: 180_000 })
 
@@ -113,21 +116,44 @@ test.each([OURS, RAW])('%s is measured in processes of its own', async (name) =>
   }
 })
 
+test('the picture and the figures in the documentation are those of the JSON beside them', () => {
+  const report = JSON.parse(contentOf('../../docs/benchmarks/peers.json'))
+  expect(contentOf('../../docs/benchmarks/peers.svg')).toBe(plotOf(report))
+  const page = contentOf('../../docs/benchmarks.md')
+  expect(page).toBe(withFigures(page, figuresTable(report), 'the page'))
+})
+
+test('the picture shows every library once, and cuts off what would hide the others', () => {
+  const report = JSON.parse(contentOf('../../docs/benchmarks/peers.json'))
+  const picture = plotOf({ ...report, peers: { ...report.peers, 'pg-boss, defaults': { latencyP50: 1e6 } } })
+  expect(picture.match(/>BullMQ on Postgres</g)).toHaveLength(4)
+  expect(picture).toMatch(/class="page" x="\d+" y="\d+" width="4"/)
+  expect(picture).toContain('1,000,000')
+  expect(plotOf({ ...report, environment: { ...report.environment, cpu: 'A&B <1>' } })).toContain('A&amp;B &lt;1>')
+})
+
+test('a page without a place for the figures is refused', () => {
+  expect(() => withFigures('# Nothing', '', 'page.md')).toThrow(/^page\.md has no place for the figures/)
+})
+
+test.each([
+  ['../package.json', /^\S+ is not what "peers --json" prints: it has no ours, peers.*\n$/],
+  ['../README.md', /^\S+ is not JSON\. .*--silent\.\n$/],
+  ['./no-such.json', /^\S+ cannot be read: ENOENT.*\n$/],
+])('plot refuses %s, which peers did not print', async (file, message) => {
+  const refused = { code: 1, out: '', err: expect.stringMatching(message) }
+  expect(await runBench(['plot', pathOf(file)])).toEqual(refused)
+})
+
 test('the README names the version of every peer that is installed', () => {
   const { dependencies } = JSON.parse(contentOf('../peers/package.json'))
   const readme = contentOf('../README.md')
   for (const peer of ['graphile-worker', 'pg-boss', 'bullmq']) expect(readme).toContain(`${peer} ${dependencies[peer]}`)
 })
 
-function peersRun(...args: string[]) {
-  const env = { ...process.env, DATABASE_URL: inject('serverUrl') }
-  return spawn(process.execPath, [program, 'peers', ...args], { env })
-}
-
 // They are not installed by npm ci: `npm run bench -- peers` does that.
 test.skipIf(!arePeersInstalled())('peers measures everybody and prints one JSON document', async () => {
-  const child = peersRun('--json', '--rounds', '1', '--jobs', '200')
-  const [out, err, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')])
+  const { code, out, err } = await runBench(['peers', '--json', '--rounds', '1', '--jobs', '200'])
   expect({ code, err: code === 0 ? '' : err }).toEqual({ code: 0, err: '' })
   const report = JSON.parse(out)
   const present = contestants.filter(({ name }) => !report.skipped.some((each: { name: string }) => each.name === name))
@@ -141,7 +167,8 @@ test.skipIf(!arePeersInstalled())('peers measures everybody and prints one JSON 
 test.skipIf(!arePeersInstalled() || process.platform !== 'linux')(
   'Ctrl-C ends everything that was started and drops the databases',
   async () => {
-    const child = peersRun('--rounds', '1', '--jobs', '200')
+    const env = { ...process.env, DATABASE_URL: inject('serverUrl') }
+    const child = spawn(process.execPath, [program, 'peers', '--rounds', '1', '--jobs', '200'], { env })
     const lines: string[] = []
     let started: string[] = []
     for await (const line of createInterface(child.stderr)) {

@@ -1,0 +1,42 @@
+// The figures of a run as Markdown, for the page that shows the picture.
+import { OURS, RAW } from './contestants.ts'
+import { type Figures, labelOf, type PeersReport, type RatioName } from './document.ts'
+import { millis, rate } from './plot.ts'
+
+export function figuresTable(report: PeersReport): string {
+  const { ours, peers, raw, contestants, environment, options, ratios, startedAt } = report
+  const row = (name: string, figures: Partial<Figures>) => {
+    const { drain, bulk, single16, latencyP50, latencyP99 } = figures
+    const cells = [
+      ...[drain, bulk, single16].map((value) => shown(value, rate)),
+      ...[latencyP50, latencyP99].map((value) => shown(value, millis)),
+    ]
+    const version = name === RAW ? '' : contestants[name]?.version
+    return `| ${[name, version, ...cells].join(' | ')} |`
+  }
+  const stores = [`PostgreSQL ${environment.postgres}`, ...(environment.redis ? [`Redis ${environment.redis}`] : [])]
+  return [
+    `${startedAt.slice(0, 10)}, ${environment.cpus} × ${environment.cpu}, ${environment.memoryGb} GB, ${stores.join(', ')}; median of ${options.rounds} rounds, backlogs of up to ${rate(options.jobs)} jobs. ${nodesOf(report)}`,
+    '',
+    '| | version | drain, jobs/s | 1,000 at a time, jobs/s | one by one, 16 callers, jobs/s | latency p50, ms | p99, ms |',
+    '| --- | --- | ---: | ---: | ---: | ---: | ---: |',
+    row(OURS, ours),
+    ...Object.entries(peers).map(([name, figures]) => row(name, figures)),
+    row(RAW, raw),
+    '',
+    '| ratio, round by round | median |',
+    '| --- | ---: |',
+    ...(Object.entries(ratios) as [RatioName, number][]).map(
+      ([name, value]) => `| ${labelOf(name)} | ${value.toFixed(2)} |`,
+    ),
+    ...report.skipped.map(({ name, reason }) => `\n**Skipped**: ${name}, because ${reason}.`),
+  ].join('\n')
+}
+
+function nodesOf({ contestants, peers }: PeersReport): string {
+  const peerNode = Object.keys(peers).map((name) => contestants[name]?.node)[0]
+  return `Node ${contestants[OURS]?.node} runs Millrace and the raw loop, Node ${peerNode} the peers.`
+}
+
+const shown = (value: number | undefined, format: (value: number) => string): string =>
+  value === undefined ? '–' : format(value)
