@@ -36,6 +36,8 @@ export interface Findings {
   readonly notes?: readonly string[]
   /** What --json prints, if it is not the report. */
   readonly document?: object
+  /** If the suite's own differs from that of the bench. */
+  readonly environment?: Environment
 }
 
 /** What --json prints, unless the suite has a document of its own. */

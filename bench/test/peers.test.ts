@@ -39,6 +39,7 @@ function measured(role: Measured['role'], [first, second]: readonly [number, num
 
 const rivals = [
   measured('ours', [60, 90]),
+  measured('oursOnInstalledNode', [1_000, 2_000]),
   measured('raw', [120, 100]),
   measured('peer', [10, 30], { name: 'slow' }),
   measured('peer', [20, 15], { name: 'steady' }),
@@ -53,10 +54,11 @@ test('the JSON has the medians of everybody, and ratios by the names that others
     latencyP50: value,
     latencyP99: value,
   })
-  expect(documentOf(rivals, { node: '20', postgres: '18' })).toEqual({
-    node: '20',
+  expect(documentOf(rivals, { node: '26', installedNode: '20', postgres: '18' })).toEqual({
+    node: '26',
     postgres: '18',
     ours: median(75),
+    oursOnInstalledNode: { node: '20', ...median(1_500) },
     peers: { slow: median(20), steady: median(17.5), elsewhere: median(42.5) },
     raw: { drain: 110 },
     ratios: { drain: 1.875, drainRaw: 0.7, bulk: 1.875, single16PostgresPeers: 3, single16: 1.875, latencyP50: 6 },
@@ -137,7 +139,7 @@ test('a page without a place for the figures is refused', () => {
 })
 
 test.each([
-  ['../package.json', /^\S+ is not what "peers --json" prints: it has no ours, peers.*\n$/],
+  ['../package.json', /^\S+ is not what "peers --json" prints: it has no ours, oursOnInstalledNode, peers.*\n$/],
   ['../README.md', /^\S+ is not JSON\. .*--silent\.\n$/],
   ['./no-such.json', /^\S+ cannot be read: ENOENT.*\n$/],
 ])('plot refuses %s, which peers did not print', async (file, message) => {
@@ -157,11 +159,22 @@ test.skipIf(!arePeersInstalled())('peers measures everybody and prints one JSON 
   expect({ code, err: code === 0 ? '' : err }).toEqual({ code: 0, err: '' })
   const report = JSON.parse(out)
   const present = contestants.filter(({ name }) => !report.skipped.some((each: { name: string }) => each.name === name))
-  expect(report).toMatchObject({ ours: figures, raw: { drain: expect.any(Number) }, options: { rounds: 1, jobs: 200 } })
+  expect(report).toMatchObject({
+    ours: figures,
+    oursOnInstalledNode: { node: process.versions.node, ...figures },
+    raw: { drain: expect.any(Number) },
+    options: { rounds: 1, jobs: 200 },
+  })
   expect(Object.keys(report.peers)).toEqual(present.filter(({ role }) => role === 'peer').map(({ name }) => name))
   for (const peer of Object.values(report.peers)) expect(peer).toEqual(figures)
   for (const ratio of Object.values(report.ratios)) expect(ratio).toBeGreaterThan(0)
   expect(err).toMatch(/warm-up .*drain .*Millrace/)
+  const { optionalDependencies } = JSON.parse(contentOf('../peers/package.json'))
+  expect(Object.values(optionalDependencies)).toContain(report.node)
+  for (const { name, role } of present) {
+    const node = role === 'oursOnInstalledNode' ? process.versions.node : report.node
+    expect(report.contestants[name], name).toMatchObject({ node })
+  }
 })
 
 test.skipIf(!arePeersInstalled() || process.platform !== 'linux')(

@@ -7,7 +7,8 @@ export const RAW = 'raw SQL loop'
 
 export interface Contestant {
   readonly name: string
-  readonly role: 'ours' | 'raw' | 'peer'
+  /** Everybody runs on the Node that the suite brings along, except oursOnInstalledNode, on the one that runs the bench. */
+  readonly role: 'ours' | 'oursOnInstalledNode' | 'raw' | 'peer'
   readonly store: 'postgres' | 'redis'
   readonly profile: Target['profile']
   readonly module: string
@@ -20,6 +21,7 @@ export interface Contestant {
 const ours = (name: string): string => fileURLToPath(new URL(`./${name}-driver.js`, import.meta.url))
 const peer = (name: string): string => fileURLToPath(new URL(`../../peers/${name}.js`, import.meta.url))
 
+const millrace = { store: 'postgres', profile: 'defaults', module: ours('millrace'), backlog: 1 } as const
 const graphile = { role: 'peer', store: 'postgres', module: peer('graphile-worker') } as const
 const boss = { role: 'peer', store: 'postgres', module: peer('pg-boss') } as const
 const bullRedis = {
@@ -31,7 +33,8 @@ const bullRedis = {
 const bullPostgres = { role: 'peer', store: 'postgres', module: peer('bullmq') } as const
 
 export const contestants: readonly Contestant[] = [
-  { name: OURS, role: 'ours', store: 'postgres', profile: 'defaults', module: ours('millrace'), backlog: 1 },
+  { ...millrace, name: OURS, role: 'ours' },
+  { ...millrace, name: `${OURS}, Node ${process.versions.node}`, role: 'oursOnInstalledNode' },
   { name: RAW, role: 'raw', store: 'postgres', profile: 'defaults', module: ours('raw'), backlog: 1 },
   { ...graphile, name: 'graphile-worker', profile: 'best', backlog: 1 },
   { ...graphile, name: 'graphile-worker, defaults', profile: 'defaults', backlog: 1 / 8 },

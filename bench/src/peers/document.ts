@@ -27,9 +27,12 @@ const comparisons = {
 export type RatioName = keyof typeof comparisons
 
 export interface PeersDocument {
+  /** On which everybody ran. */
   readonly node: string
   readonly postgres: string
   readonly ours: Figures
+  /** Not in the ratios: it shows what the newer Node is worth. */
+  readonly oursOnInstalledNode: Figures & { readonly node: string }
   readonly peers: Readonly<Record<string, Figures>>
   readonly raw: Pick<Figures, 'drain'>
   readonly ratios: Readonly<Record<RatioName, number>>
@@ -58,11 +61,20 @@ export interface Skipped {
   readonly reason: string
 }
 
-export function documentOf(measured: readonly Measured[], facts: { node: string; postgres: string }): PeersDocument {
+interface Versions {
+  readonly node: string
+  readonly installedNode: string
+  readonly postgres: string
+}
+
+export function documentOf(measured: readonly Measured[], versions: Versions): PeersDocument {
   const peers = measured.filter(({ role }) => role === 'peer')
+  const { node, installedNode, postgres } = versions
   return {
-    ...facts,
+    node,
+    postgres,
     ours: figuresOf(theOne(measured, 'ours')),
+    oursOnInstalledNode: { node: installedNode, ...figuresOf(theOne(measured, 'oursOnInstalledNode')) },
     peers: Object.fromEntries(peers.map((peer) => [peer.name, figuresOf(peer)])),
     raw: { drain: medianOf(theOne(measured, 'raw'), 'drain') },
     ratios: Object.fromEntries(

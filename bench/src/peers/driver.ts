@@ -1,5 +1,5 @@
 // The side of the child: what a contestant must be able to do, and the measurements that are the same for all of them.
-// Peers run this file under another Node than ours, so it imports nothing but Node.
+// Peers import it from outside of this package, so it imports nothing but Node.
 import { setTimeout as sleep } from 'node:timers/promises'
 
 export interface Payload {

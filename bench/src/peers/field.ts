@@ -28,13 +28,13 @@ export class Field implements AsyncDisposable {
   }
 
   static async open(bench: Bench): Promise<Field> {
-    const peerNode = await installPeers(bench.progress)
+    const suiteNode = await installPeers(bench.progress)
     const redisVersion = findRedis()
     const redis = redisVersion === undefined ? undefined : await startRedis()
     const { present, skipped } = whoTakesPart(redis !== undefined)
     const redisUrl = redis?.url ?? ''
     const entrants = present.map((contestant) => {
-      const node = contestant.role === 'peer' ? peerNode : process.execPath
+      const node = contestant.role === 'oursOnInstalledNode' ? process.execPath : suiteNode
       return new Entrant(contestant, { bench, redisUrl, node })
     })
     return new Field(entrants, { redis, redisVersion, skipped })

@@ -1,10 +1,10 @@
 // The figures of a run as Markdown, for the page that shows the picture.
 import { OURS, RAW } from './contestants.ts'
 import { type Figures, labelOf, type PeersReport, type RatioName } from './document.ts'
-import { millis, rate } from './plot.ts'
+import { millis, rate, roundsOf } from './plot.ts'
 
 export function figuresTable(report: PeersReport): string {
-  const { ours, peers, raw, contestants, environment, options, ratios, startedAt } = report
+  const { ours, oursOnInstalledNode, peers, raw, contestants, environment, options, ratios, startedAt } = report
   const row = (name: string, figures: Partial<Figures>) => {
     const { drain, bulk, single16, latencyP50, latencyP99 } = figures
     const cells = [
@@ -16,11 +16,12 @@ export function figuresTable(report: PeersReport): string {
   }
   const stores = [`PostgreSQL ${environment.postgres}`, ...(environment.redis ? [`Redis ${environment.redis}`] : [])]
   return [
-    `${startedAt.slice(0, 10)}, ${environment.cpus} × ${environment.cpu}, ${environment.memoryGb} GB, ${stores.join(', ')}; median of ${options.rounds} rounds, backlogs of up to ${rate(options.jobs)} jobs. ${nodesOf(report)}`,
+    `${startedAt.slice(0, 10)}, ${environment.cpus} × ${environment.cpu}, ${environment.memoryGb} GB, ${stores.join(', ')}; ${roundsOf(options)}, backlogs of up to ${rate(options.jobs)} jobs. Node ${report.node}, except where another one is named.`,
     '',
     '| | version | drain, jobs/s | 1,000 at a time, jobs/s | one by one, 16 callers, jobs/s | latency p50, ms | p99, ms |',
     '| --- | --- | ---: | ---: | ---: | ---: | ---: |',
     row(OURS, ours),
+    row(`${OURS}, Node ${oursOnInstalledNode.node}`, oursOnInstalledNode),
     ...Object.entries(peers).map(([name, figures]) => row(name, figures)),
     row(RAW, raw),
     '',
@@ -31,11 +32,6 @@ export function figuresTable(report: PeersReport): string {
     ),
     ...report.skipped.map(({ name, reason }) => `\n**Skipped**: ${name}, because ${reason}.`),
   ].join('\n')
-}
-
-function nodesOf({ contestants, peers }: PeersReport): string {
-  const peerNode = Object.keys(peers).map((name) => contestants[name]?.node)[0]
-  return `Node ${contestants[OURS]?.node} runs Millrace and the raw loop, Node ${peerNode} the peers.`
 }
 
 const shown = (value: number | undefined, format: (value: number) => string): string =>

@@ -1,4 +1,4 @@
-// The peers and the newer Node they need: a package of its own that the first run installs.
+// The peers, and the newer Node that they need and everybody gets: a package of its own that the first run installs.
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
@@ -23,7 +23,7 @@ export function arePeersInstalled(): boolean {
   return existsSync(stamp) && readFileSync(stamp, 'utf8') === lockHash()
 }
 
-/** Answers with the program that runs the peers. */
+/** Answers with the program that runs everybody. */
 export async function installPeers(progress: (message: string) => void): Promise<string> {
   const platform = `${process.platform}-${process.arch}`
   const nodePackage = nodePackages[platform]
@@ -33,7 +33,7 @@ export async function installPeers(progress: (message: string) => void): Promise
     )
   }
   if (!arePeersInstalled()) {
-    progress('installing the peers and their Node into bench/peers/node_modules (npm ci, about 250 MB)')
+    progress('installing the peers and a newer Node into bench/peers/node_modules (npm ci, about 250 MB)')
     await npmCi()
     writeFileSync(stamp, lockHash())
   }

@@ -24,7 +24,9 @@ export function plot([file, page, ...rest]: readonly string[]): void {
 
 function read(file: string): PeersReport {
   const report = parsed(file)
-  const missing = ['ours', 'peers', 'raw', 'ratios', 'environment', 'contestants'].filter((key) => !(key in report))
+  const missing = ['ours', 'oursOnInstalledNode', 'peers', 'raw', 'ratios', 'environment', 'contestants'].filter(
+    (key) => !(key in report),
+  )
   if (missing.length === 0) return report as PeersReport
   throw new CannotPlot(`${file} is not what "peers --json" prints: it has no ${missing.join(', ')}.`)
 }

@@ -36,8 +36,8 @@ export function plotOf(report: PeersReport): string {
     y += HEAD + rows.length * ROW
   }
   const { environment, options } = report
-  const rounds = options.rounds === 1 ? 'one round' : `median of ${options.rounds} rounds`
-  const facts = `PostgreSQL ${environment.postgres}, ${environment.cpus} × ${environment.cpu}, ${rounds}`
+  const { node, postgres, cpus, cpu } = environment
+  const facts = `Node ${node}, PostgreSQL ${postgres}, ${cpus} × ${cpu}, ${roundsOf(options)}`
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${y + 6}" width="${WIDTH}" height="${y + 6}" role="img">
 <title>Millrace beside graphile-worker, pg-boss and BullMQ</title>
 <style>${style}</style>
@@ -109,6 +109,10 @@ function limitOf(rows: readonly Row[]): number {
 function captionOf({ best, defaults }: Row, measure: Measure): string {
   const figure = measure.startsWith('latency') ? millis : rate
   return defaults === undefined ? figure(best) : `${figure(best)} · ${figure(defaults)}`
+}
+
+export function roundsOf({ rounds }: PeersReport['options']): string {
+  return rounds === 1 ? 'one round' : `median of ${rounds} rounds`
 }
 
 export const rate = (value: number): string => Math.round(value).toLocaleString('en')

@@ -1,7 +1,8 @@
 // Millrace with its defaults beside graphile-worker, pg-boss and BullMQ, each at its best documented settings and at its
-// defaults: everybody in processes of its own, on one server, in one run.
+// defaults: everybody in processes of its own, on one server and the same Node, in one run.
 import type { Bench } from '../bench.ts'
 import { figure } from '../figures.ts'
+import { OURS } from '../peers/contestants.ts'
 import {
   type Description,
   documentOf,
@@ -27,34 +28,37 @@ export const peers: Suite = {
   jobs: 40_000,
 
   async run(bench) {
-    const { environment, options, progress } = bench
+    const { options, progress } = bench
     await using field = await Field.open(bench)
     const { entrants, redisVersion } = field
     const skipped = field.skipped.map(({ name, reason }) => `SKIPPED: ${name}, because ${reason}`)
     for (const line of skipped) progress(line)
     const startedAt = new Date().toISOString()
-    const descriptions: [string, Description][] = []
-    for (const entrant of entrants) descriptions.push([entrant.contestant.name, await entrant.install()])
+    const contestants: Record<string, Description> = {}
+    for (const entrant of entrants) contestants[entrant.contestant.name] = await entrant.install()
     const measured = await measureAll(bench, entrants)
     for (const line of skipped) progress(line)
-    const { node, postgres } = environment
+    const { node: installedNode, postgres } = bench.environment
+    const node = contestants[OURS]?.node ?? 'unknown'
+    const environment = { ...bench.environment, node }
     const document: PeersReport = {
-      ...documentOf(measured, { node, postgres }),
+      ...documentOf(measured, { node, installedNode, postgres }),
       startedAt,
       options,
       environment: { ...environment, redis: redisVersion },
-      contestants: Object.fromEntries(descriptions),
+      contestants,
       skipped: field.skipped,
       rounds: Object.fromEntries(measured.map(({ name, values }) => [name, values])),
     }
-    const notes = descriptions.map(
+    const notes = Object.entries(contestants).map(
       ([name, each]) => `${name} ${each.version}: Node ${each.node}${each.note ? `; ${each.note}` : ''}`,
     )
     return {
       document,
+      environment,
       measurements: measured.flatMap(measurementsOf),
       ratios: ratiosOf(measured).map((ratio) => ({ ...ratio, name: labelOf(ratio.name) })),
-      notes: [...notes, ...skipped],
+      notes: [notes.join('\n'), ...skipped],
     }
   },
 }
