@@ -143,7 +143,7 @@ create index job_for_claim_by_type_idx on millrace.job (queue, type, priority, r
   where ((status = 'pending') and (crashes = 0));
 create index job_for_claim_idx on millrace.job (queue, priority, run_at, id)
   where ((status = 'pending') and (crashes = 0));
-create index job_running_idx on millrace.job (worker_id)
+create index job_running_idx on millrace.job (worker_id, started_at)
   where (status = 'processing');
 create index job_suspect_idx on millrace.job (queue, priority, run_at, id)
   where ((status = 'pending') and (crashes > 0));
