@@ -59,7 +59,10 @@ const table = {
   /** A lease lasts as long as it lasts, whoever ends it. */
   'leases-not-ended': [edit('workerEnd', 'where id = $2', 'where false and id = $2')],
   /** Rescuers take the lease of whoever has not renewed it within the last moment. */
-  'rescue-ignores-leases': [edit('workerExpire', /expires_at < coalesce\(\$1, now\(\)\)/g, 'heartbeat_at < now()')],
+  'rescue-ignores-leases': [
+    edit('rescueNeeds', 'expires_at < now()', 'heartbeat_at < now()'),
+    edit('workerExpire', /expires_at < coalesce\(\$1, now\(\)\)/g, 'heartbeat_at < now()'),
+  ],
   /** A crash leaves no mark on the job. */
   'crashes-uncounted': [edit('jobRequeue', 'else crashes + 1 end', 'else crashes end')],
   /** Whatever fails leaves a mark, as if it had taken its worker along. */

@@ -1,8 +1,9 @@
 // Takes runs away from workers that died, and ends runs that are stuck beyond their deadline.
 //
-// Runs every few seconds in every worker process, all at once: row locks and fences decide. It judges others only after
-// this process has held its own lease for a whole time to live, because after a database outage everybody looks dead. A
-// lease that was ended needs no judgement: its runs are taken at once, also by a process that has just started.
+// Runs every few seconds in every worker process, all at once: row locks and fences decide. Mostly there is nothing to
+// do, so it looks first, in one statement, and opens a transaction only for what that has seen. It judges others only
+// after this process has held its own lease for a whole time to live, because after a database outage everybody looks
+// dead. A lease that was ended needs no judgement: its runs are taken at once, also by a process that has just started.
 // If it dies halfway, its transaction rolls back and the next pass, anywhere, does the work.
 import type { Clock } from '../clock.ts'
 import type { Retention } from '../contract/job.ts'
@@ -14,7 +15,7 @@ import { isRefused } from '../sql-state.ts'
 import type { Database, Session } from '../store/db.ts'
 import { jobOrphans, jobOverdue, type Orphan } from '../store/jobs.ts'
 import { giveBack, type Settlement, settle } from '../store/settlements.ts'
-import { type DeadWorker, workerExpire } from '../store/workers.ts'
+import { type DeadWorker, rescueNeeds, workerExpire } from '../store/workers.ts'
 import type { Ticker } from './loop.ts'
 
 const BATCH = 200
@@ -47,11 +48,13 @@ export class Rescuer implements Ticker<RescueResult> {
   }
 
   async tick(): Promise<RescueResult> {
+    const { db, clock } = this.#services
+    const needs = await rescueNeeds(db, clock.databaseNow())
     const mayJudge = this.#services.mayJudge()
     // Leases live on the database's own clock, whatever a test does with time.
-    const deadWorkers = mayJudge ? await workerExpire(this.#services.db, null) : []
-    const orphans = await this.#settleOrphans()
-    const overdue = mayJudge ? await this.#settleOverdue() : 0
+    const deadWorkers = mayJudge && needs.expired ? await workerExpire(db, null) : []
+    const orphans = needs.orphaned || deadWorkers.length > 0 ? await this.#settleOrphans() : 0
+    const overdue = mayJudge && needs.overdue ? await this.#settleOverdue() : 0
     return { deadWorkers, rescued: orphans + overdue, isMore: orphans === BATCH || overdue === BATCH }
   }
 

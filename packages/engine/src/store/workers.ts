@@ -41,6 +41,21 @@ export interface DeadWorker {
   pid: number
 }
 
+export interface RescueNeeds {
+  /** A lease ran out. */
+  expired: boolean
+  /** A job is running on a worker that holds no lease any more. */
+  orphaned: boolean
+  /** A run is beyond its deadline. */
+  overdue: boolean
+}
+
+/** `now` is for deadlines only. Reads and decides nothing. */
+export async function rescueNeeds(session: Session, now: Now): Promise<RescueNeeds> {
+  const [needs] = await session.run<RescueNeeds>('rescueNeeds', [now])
+  return needs as RescueNeeds
+}
+
 export function workerExpire(session: Session, now: Now): Promise<DeadWorker[]> {
   return session.run('workerExpire', [now])
 }

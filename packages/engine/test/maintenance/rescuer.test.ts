@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { defineJob, defineQueues, endWorker, implement } from 'millrace'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { z } from 'zod'
 import { systemClock } from '#src/clock'
 import { Registry } from '#src/contract/registry'
@@ -28,6 +28,7 @@ async function setup(options: { mayJudge?: boolean } = {}) {
   })
   return {
     ...t,
+    db,
     rescuer,
     woken,
     /** A worker whose lease runs out in `seconds`, and a job it is running. */
@@ -74,6 +75,16 @@ describe('the rescuer', () => {
     await t.runningJob(60)
     expect(await t.rescuer.tick()).toMatchObject({ deadWorkers: [], rescued: 0 })
     expect(await t.sql('select status from millrace.job')).toEqual([{ status: 'processing' }])
+  })
+
+  test('asks one question, and no more if nobody needs help', async () => {
+    await using t = await setup()
+    await t.runningJob(60)
+    const run = vi.spyOn(t.db, 'run')
+    const transaction = vi.spyOn(t.db, 'transaction')
+    expect(await t.rescuer.tick()).toEqual({ deadWorkers: [], rescued: 0, isMore: false })
+    expect(run.mock.calls.map(([statement]) => statement)).toEqual(['rescueNeeds'])
+    expect(transaction).not.toHaveBeenCalled()
   })
 
   test('judges nobody before its own lease has been held for a while: after an outage everybody looks dead', async () => {
@@ -129,6 +140,18 @@ describe('the rescuer', () => {
     expect(await t.sql('select job_id, reason from millrace.dead_letter_jobs')).toEqual([
       { job_id: id, reason: 'stuck' },
     ])
+  })
+
+  test('tells a stuck run from others of the same worker, also from one whose deadline passed after its last sign of life', async () => {
+    await using t = await setup()
+    const stuck = await t.runningJob(60, { deadline: '-10 seconds' })
+    await t.runningJob(60, { deadline: '-1 second' })
+    await t.runningJob(60)
+    await t.sql('update millrace.job set worker_id = (select id from millrace.worker limit 1)')
+    await t.sql(`update millrace.worker set heartbeat_at = now() - interval '5 seconds'`)
+    expect(await t.rescuer.tick()).toMatchObject({ rescued: 1 })
+    expect(await t.sql('select job_id from millrace.dead_letter_jobs')).toEqual([{ job_id: stuck }])
+    expect(await t.rescuer.tick()).toMatchObject({ rescued: 0 })
   })
 
   test('leaves a run beyond its deadline alone whose worker has been silent since: it may be dead, and then runs again', async () => {
