@@ -42,7 +42,7 @@ export interface MillraceOptions {
    */
   maxConnections?: number
   /**
-   * Use NOTIFY. Off: workers elsewhere find work at their next poll, up to 30 s later, and results from elsewhere are
+   * Use NOTIFY. Off: workers elsewhere find work at their next poll, up to a minute later, and results from elsewhere are
    * found by polling, up to 1 s later. Default true.
    */
   notify?: boolean

@@ -9,7 +9,7 @@ import { groupLanes, type Lane, type LaneGroup, type LaneQueue, type Share, shar
 import { MAX_PREFETCH } from './prefetch.ts'
 
 /** With trusted wake-ups one slow poll for all queues is only a backstop. */
-const BACKSTOP_MS = 30_000
+const BACKSTOP_MS = 60_000
 const ERROR_PAUSE_MS = 1_000
 /** A single failure is mostly a cut connection: what its claim may have taken should not wait long. */
 const FIRST_ERROR_PAUSE_MS = 50
