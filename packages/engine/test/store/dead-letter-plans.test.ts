@@ -132,3 +132,24 @@ describe.each(['fresh', 'no'])('with %s statistics', (statistics) => {
     expect(plan.indexes).toContain('dead_letter_by_redriven_job_idx')
   })
 })
+
+describe.each([
+  ['stale: from when it had pages but no rows', 0, 100],
+  ['missing: it was never analysed', -1, 0],
+])('with statistics of the table that are %s', (_, rows, pages) => {
+  test.each([
+    ['deadLetterDue', [null, '{task,other}', '{exhausted,exhausted}', '{3,3}', '{60000,60000}', 100]],
+    ['deadLetterPrune', [null, week, 1_000]],
+    ['deadLetterCount', [50]],
+  ] as const)('%s, which every worker asks now and then, reads little', async (statement, values) => {
+    await client.query(`delete from pg_statistic where starelid = 'millrace.dead_letter_jobs'::regclass`)
+    await client.query(
+      `update pg_class set reltuples = $1, relpages = $2
+       where relnamespace = 'millrace'::regnamespace and relname like 'dead_letter%' and relkind in ('r', 'i')`,
+      [rows, pages],
+    )
+    const plan = await explain(statementTexts[statement], [...values])
+    expect(plan.kinds).not.toContain('Seq Scan')
+    expect(plan.buffers).toBeLessThanOrEqual(200)
+  })
+})
