@@ -1,5 +1,6 @@
-// The claim must not depend on luck: half a million rows it may not have, of each kind, stand before a hundred it may,
-// with no, stale and fresh statistics, under custom and generic plans.
+// No statement must depend on luck. The claim: half a million rows it may not have, of each kind, stand before a hundred
+// it may. Those that look at running jobs, at types and at runs: next to all of that. With no, stale and fresh statistics,
+// under custom and generic plans.
 import { randomUUID } from 'node:crypto'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -7,6 +8,9 @@ import { statementTexts } from '#src/store/sql.generated'
 import { freshDatabase } from '../support/database.ts'
 
 const EXCLUDED = 500_000
+/** Long, so that the index by type is the taller one: where nothing else is known, the planner prefers the other. */
+const FOREIGN = `foreign.${'x'.repeat(100)}`
+const RUNNING = 300
 
 interface Plan {
   'Node Type': string
@@ -45,6 +49,50 @@ async function fill(
   )
 }
 
+/** Every sixtieth of a worker's runs is overdue. Without a worker: of a new one each. */
+async function fillRunning(count: number, workerId: string | null, runId: string) {
+  await client.query(
+    `insert into millrace.job
+       (status, type, queue, priority, run_at, started_at, attempt, max_attempts, run_id, worker_id, deadline_at, payload, created_at, updated_at)
+     select 'processing', 'good', 'q', 5, now(), now(), 1, 5, $3, coalesce($2, gen_random_uuid()),
+       now() + case when g % 60 = 0 then interval '-1 second' else interval '1 hour' end, '{}', now(), now()
+     from generate_series(1, $1) as g`,
+    [count, workerId, runId],
+  )
+}
+
+async function fillArchive(count: number, runId: string) {
+  await client.query(
+    `insert into millrace.job_archive (id, status, type, queue, priority, attempt, max_attempts, crashes, payload_version,
+       run_at, created_at, finished_at, run_id, retention, payload)
+     select 1000000000 + g, 'completed', 'good', 'q', 5, 1, 5, 0, 1, now(), now(), now(), $2, 'standard', '{}'
+     from generate_series(1, $1) as g`,
+    [count, runId],
+  )
+}
+
+async function addWorker(id: string, { isEnded }: { isEnded: boolean }) {
+  await client.query(
+    `insert into millrace.worker (id, host, pid, version, lanes, started_at, heartbeat_at, expires_at, ended_at)
+     values ($1, 'h', 1, '0', '{}', now(), now(), now() + interval '1 hour', case when $2 then now() end)`,
+    [id, isEnded],
+  )
+}
+
+/** Stale: analysed while the tables had pages but no rows, as after a quiet night. Missing: never analysed. */
+async function setStatistics(statistics: 'fresh' | 'stale' | 'missing') {
+  if (statistics === 'fresh') {
+    await client.query('analyze millrace.job, millrace.job_archive')
+    return
+  }
+  const tables = `select oid from pg_class where relnamespace = 'millrace'::regnamespace and relname like 'job%'`
+  await client.query(`delete from pg_statistic where starelid in (${tables})`)
+  await client.query(
+    `update pg_class set reltuples = $1, relpages = $2, relallvisible = 0 where relkind in ('r', 'i') and oid in (${tables})`,
+    statistics === 'stale' ? [0, 100] : [-1, 0],
+  )
+}
+
 async function explain(statement: keyof typeof statementTexts, values: unknown[]) {
   await client.query('begin')
   const { rows } = await client.query({
@@ -72,7 +120,7 @@ async function expectGoodEntry(mode: string) {
      order by priority, run_at, id limit 1`,
   )
   const entry = rows.map(({ priority, run_at_s, id }) => [`{${priority}}`, `{${run_at_s}}`, `{${id}}`])[0] as string[]
-  const types = ['{good,foreign}', '{60000,60000}']
+  const types = [`{good,${FOREIGN}}`, '{60000,60000}']
   const plan = await explain('jobClaim', [...claim(10).slice(0, 3), ...types, ...claim(10).slice(5), ...entry])
   const kinds = plan.nodes.map((node) => node['Node Type'])
   expect(kinds, mode).not.toContain('Sort')
@@ -86,7 +134,7 @@ async function expectGoodPlans() {
     await client.query(`set plan_cache_mode = ${mode}`)
     for (const statement of ['jobClaim', 'jobClaimTypes'] as const) {
       // The plain claim is for queues of known types only; the fetcher sees to that.
-      const types = statement === 'jobClaim' ? '{good,foreign}' : '{good}'
+      const types = statement === 'jobClaim' ? `{good,${FOREIGN}}` : '{good}'
       const entry = statement === 'jobClaim' ? ['{NULL}', '{NULL}', '{NULL}'] : []
       const values = [...claim(10).slice(0, 3), types, '{60000,60000}', ...claim(10).slice(5), ...entry]
       const plan = await explain(statement, values)
@@ -115,7 +163,7 @@ describe('half a million rows of each kind that may not be claimed, ahead of a h
   beforeAll(async () => {
     await fill(EXCLUDED, { due: '1 day', priority: 0 })
     await fill(EXCLUDED, { due: '1 day' })
-    await fill(EXCLUDED, { type: 'foreign', queue: 'elsewhere' })
+    await fill(EXCLUDED, { type: FOREIGN, queue: 'elsewhere' })
     await fill(20, { crashes: 1, due: '-2 hours' })
     await fill(100, {})
   }, 180_000)
@@ -130,6 +178,58 @@ describe('half a million rows of each kind that may not be claimed, ahead of a h
   test('no statistics at all', async () => {
     await client.query(`delete from pg_statistic where starelid = 'millrace.job'::regclass`)
     await expectGoodPlans()
+  })
+
+  describe('beside running jobs of a living and of a dead worker, and an archive', () => {
+    const [living, dead, runId] = [randomUUID(), randomUUID(), randomUUID()]
+    let runs: [ids: string, runIds: string]
+
+    beforeAll(async () => {
+      await addWorker(living, { isEnded: false })
+      await addWorker(dead, { isEnded: true })
+      // An index that a busy day has made large.
+      await fillRunning(20_000, null, runId)
+      await client.query(`delete from millrace.job where status = 'processing'`)
+      await client.query('vacuum (index_cleanup on) millrace.job')
+      await fillRunning(RUNNING, living, runId)
+      await fillRunning(RUNNING, dead, runId)
+      await fillArchive(300_000, runId)
+      const { rows } = await client.query(
+        `(select id from millrace.job where worker_id = $1 limit 20) union all (select id from millrace.job_archive limit 20)`,
+        [living],
+      )
+      runs = [`{${rows.map(({ id }) => id).join()}}`, `{${rows.map(() => runId).join()}}`]
+    }, 120_000)
+
+    test.each(['missing', 'stale', 'fresh'] as const)('%s statistics', async (statistics) => {
+      await setStatistics(statistics)
+      for (const mode of ['force_custom_plan', 'force_generic_plan']) {
+        await client.query(`set plan_cache_mode = ${mode}`)
+        for (const [statement, values, rows] of [
+          ['rescueNeeds', [null], 1],
+          ['jobOrphans', [200], 200],
+          ['jobOverdue', [null, 200], 5],
+          ['jobRunning', [living, null], RUNNING],
+          ['jobRunning', [living, 3_600], RUNNING],
+          ['jobRunState', runs, 40],
+          ['queueTypes', ['{q,elsewhere,nowhere}'], 2],
+          ['jobNextDue', [null, '{q,elsewhere,nowhere}'], 1],
+          ['jobReleaseRun', [null, living, runId], RUNNING],
+        ] as const) {
+          const plan = await explain(statement, [...values])
+          const label = `${statement}, ${mode}`
+          expect(plan.root['Actual Rows'], label).toBe(rows)
+          // A row that is written costs more; a walk over a table or an index would cost 5,000 at the least.
+          expect(plan.buffers, label).toBeLessThanOrEqual(statement === 'jobReleaseRun' ? 30 * RUNNING : 3_000)
+          const scanned = plan.nodes.filter((node) => node['Node Type'] === 'Seq Scan')
+          expect(
+            scanned.map((node) => node['Relation Name']),
+            label,
+          ).not.toContain('job')
+        }
+      }
+      await client.query('reset plan_cache_mode')
+    })
   })
 
   test('settling a few runs reads those rows, however many others are running', async () => {
@@ -161,7 +261,8 @@ describe('half a million rows of each kind that may not be claimed, ahead of a h
 
   test('a foreign type at the head of the queue is walked around by type', async () => {
     await client.query(
-      `update millrace.job set queue = 'q' where id in (select id from millrace.job where type = 'foreign' limit 200000)`,
+      `update millrace.job set queue = 'q' where id in (select id from millrace.job where type = $1 limit 200000)`,
+      [FOREIGN],
     )
     await client.query('vacuum analyze millrace.job')
     const plan = await explain('jobClaimTypes', claim(10))

@@ -3,14 +3,21 @@
 -- Params:  $1 now timestamptz or null, $2 limit int
 -- Returns: id, run_id, type
 -- Locks:   those job rows, in id order, skipping what somebody is settling right now.
--- Index:   job_running_idx, worker_pkey
+-- Index:   job_running_idx, worker_pkey, then job_pkey. In two steps, and checked again by run, as in job_orphans.sql.
+with overdue as materialized (
+  select running.id, running.run_id
+  from millrace.job as running
+  join millrace.worker on worker.id = running.worker_id
+  where running.status = 'processing'
+    and running.deadline_at < coalesce($1, now())
+    and worker.ended_at is null
+    and worker.heartbeat_at > running.deadline_at
+)
 select job.id, job.run_id, job.type
 from millrace.job
-join millrace.worker on worker.id = job.worker_id
 where job.status = 'processing'
-  and job.deadline_at < coalesce($1, now())
-  and worker.ended_at is null
-  and worker.heartbeat_at > job.deadline_at
+  and job.id = any(array(select id from overdue))
+  and job.run_id = any(array(select distinct run_id from overdue))
 order by job.id
 limit $2
 for no key update of job skip locked;
