@@ -1,5 +1,8 @@
+import { randomUUID } from 'node:crypto'
 import { testDatabases } from '@millrace/embedded'
+import { migrate } from 'millrace'
 import { type TestDatabase, testDatabase } from 'millrace/testing'
+import pg from 'pg'
 import { inject } from 'vitest'
 
 /** A database of this test's own, migrated unless told otherwise. Dropped at the end of its scope. */
@@ -13,4 +16,25 @@ export async function freshDatabase(options: { migrated?: boolean } = {}): Promi
     await databases.close()
   }
   return { ...database, drop, [Symbol.asyncDispose]: drop }
+}
+
+/** A migrated database whose encoding lacks most characters: values of which Postgres says no, and none of our checks. */
+export async function latinDatabase(): Promise<TestDatabase> {
+  const name = `millrace_latin_${randomUUID().replaceAll('-', '')}`
+  const url = new URL(inject('serverUrl'))
+  const admin = new pg.Client(url.href)
+  await admin.connect()
+  await admin.query(
+    `create database ${name} template template0 encoding 'LATIN1' locale_provider libc lc_collate 'C' lc_ctype 'C'`,
+  )
+  url.pathname = `/${name}`
+  await migrate(url.href)
+  let isDropped = false
+  const drop = async () => {
+    if (isDropped) return
+    isDropped = true
+    await admin.query(`drop database ${name} with (force)`)
+    await admin.end()
+  }
+  return { url: url.href, name, drop, [Symbol.asyncDispose]: drop }
 }

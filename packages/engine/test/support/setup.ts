@@ -18,8 +18,8 @@ export const shortLease = { heartbeat: '150ms', ttl: '1500ms', sweep: '100ms' } 
 export const silent: Logger = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
 
 /** A database of its own, clients on it, raw SQL, and everything closed at the end. */
-export async function setup() {
-  const database = await freshDatabase()
+export async function setup(made = freshDatabase()) {
+  const database = await made
   const pool = new pg.Pool({ connectionString: database.url, max: 5 })
   pool.on('error', () => {})
   const opened: Millrace[] = []
