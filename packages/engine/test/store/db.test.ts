@@ -3,7 +3,7 @@ import { DatabaseTimeout, DatabaseUnavailable, migrate } from 'millrace'
 import { describe, expect, test } from 'vitest'
 import { ConnectGate } from '#src/store/connect-gate'
 import { CommitUnknown, Database, isConnectionFailure, sessionOn } from '#src/store/db'
-import { jobGet, queueCounts } from '#src/store/jobs'
+import { jobGet, jobInsert, type NewJob, queueCounts } from '#src/store/jobs'
 import { freshDatabase } from '../support/database.ts'
 import { setup as base } from '../support/setup.ts'
 
@@ -135,4 +135,33 @@ test("a caller's transaction in another shape than pg's own is enough", async ()
   await using t = await setup()
   const tx = { query: async (text: string, values?: unknown[]) => ({ rows: (await t.pool.query(text, values)).rows }) }
   expect(await queueCounts(sessionOn(tx, 'millrace'), null)).toEqual([])
+})
+
+test('the insert is prepared once per connection, and no other statement is', async () => {
+  await using t = await setup()
+  const db = new Database({ connection: { connectionString: t.url }, schema: 'millrace', maxConnections: 1 })
+  const job: NewJob = {
+    type: 'task',
+    queue: 'default',
+    tenant: null,
+    priority: 1,
+    payload: '{}',
+    payloadVersion: 1,
+    runAt: null,
+    delayMs: 0,
+    maxAttempts: 1,
+    dedupKey: null,
+    correlationId: null,
+    parentJobId: null,
+    createdBy: null,
+    traceParent: null,
+  }
+  for (let size = 1; size <= 8; size++) await jobInsert(db, null, new Array(size).fill(job))
+  await queueCounts(db, null)
+  const prepared = await db.transaction((tx) =>
+    tx.query('select statement, (generic_plans + custom_plans)::int as runs from pg_prepared_statements'),
+  )
+  await db.close()
+  expect(prepared.rows).toEqual([{ statement: db.text('jobInsert'), runs: 8 }])
+  expect(await t.sql('select count(*)::int from millrace.job')).toEqual([{ count: 36 }])
 })
