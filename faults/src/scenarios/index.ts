@@ -8,6 +8,7 @@ import f03b from './f03b-stuck-loop.ts'
 import f04 from './f04-ignored-abort.ts'
 import f05 from './f05-settle-reply-cut.ts'
 import f05b from './f05b-claim-reply-cut.ts'
+import f05c from './f05c-killed-between-halves.ts'
 import f06 from './f06-enqueue-reply-cut.ts'
 import f07 from './f07-database-outage.ts'
 import f12 from './f12-forced-bad-plan.ts'
@@ -31,6 +32,7 @@ export const scenarios: readonly Scenario[] = [
   f04,
   f05,
   f05b,
+  f05c,
   f06,
   f07,
   f12,
