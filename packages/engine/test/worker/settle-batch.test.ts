@@ -207,6 +207,32 @@ describe('runs of several claims that end at once', () => {
     })
   })
 
+  test('two of them of one job: the old one is told that its fence is lost, the new one completes', async () => {
+    await using t = await setup()
+    const first = t.millrace.events.next('job_started')
+    const { id } = await t.millrace.enqueue(kept, 0)
+    const old = (await first).job.runId
+    // The worker itself rescues what it ran under its former id, and runs it again while the old handler still holds on.
+    const second = t.millrace.events.next('job_started', ({ job }) => job.id === id)
+    await t.sql('update millrace.worker set ended_at = now()')
+    const { job } = await second
+    const completed: string[] = []
+    const lost: string[] = []
+    t.millrace.events.on('job_completed', (event) => event.job.id === id && completed.push(event.job.runId))
+    t.millrace.events.on('job_fence_lost', (event) => event.job.id === id && lost.push(event.job.runId))
+    const neighbours = await t.start([{ n: 1 }, { n: 2 }])
+    const all = times(t.millrace, ['job_completed', 'job_fence_lost'], 4)
+    t.release((_, ctx) => ctx.runId)
+    await all
+    const rows = await t.sql('select id, run_id, result from millrace.job_archive where id = $1', [id])
+    expect(rows).toEqual([{ id, run_id: job.runId, result: job.runId }])
+    expect((await traces(t, neighbours)).map(({ archive }) => archive)).toMatchObject([
+      { status: 'completed' },
+      { status: 'completed' },
+    ])
+    expect({ completed, lost }).toEqual({ completed: [job.runId], lost: [old] })
+  })
+
   test('more than one statement takes are all settled, once', async () => {
     await using t = await base()
     const gate = signal()
