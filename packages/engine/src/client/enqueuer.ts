@@ -5,7 +5,7 @@ import type { JobContract } from '../contract/job.ts'
 import type { Registry } from '../contract/registry.ts'
 import { InvalidPayload, SecretInPayload } from '../errors.ts'
 import { CommitUnknown, type Database, type Queryable, type Session, sessionOn } from '../store/db.ts'
-import { type InsertOptions, jobInsert, type NewJob } from '../store/jobs.ts'
+import { chunksOf, type InsertOptions, jobInsert, type NewJob } from '../store/jobs.ts'
 import { type EnqueueOptions, newJob } from './enqueue-options.ts'
 import { enqueueFailure, GroupCommit } from './group-commit.ts'
 import { type InsertResult, insertKeyed, KEY_WAIT_MS } from './keyed-insert.ts'
@@ -21,8 +21,6 @@ export type EnqueueResult =
   /** A live job holds the dedup key: this is its id. */
   | { status: 'duplicate'; id: string }
 
-const CHUNK_ROWS = 2_000
-const CHUNK_CHARACTERS = 16_000_000
 const BULK_DEADLINE_MS = 60_000
 
 export class Enqueuer {
@@ -82,8 +80,9 @@ export class Enqueuer {
   async #insertOwn(jobs: readonly NewJob[]): Promise<EnqueueResult[]> {
     const insert = (tell: InsertOptions): Promise<EnqueueResult[]> => {
       const options = { ...tell, lockTimeoutMs: KEY_WAIT_MS }
-      if (fitsOneStatement(jobs)) return this.#insertAll(this.#db, jobs, options)
-      return this.#db.transaction((tx) => this.#insertAll(tx, jobs, options), BULK_DEADLINE_MS + jobs.length)
+      const deadlineMs = BULK_DEADLINE_MS + jobs.length
+      if (fitsOneStatement(jobs)) return this.#insertAll(this.#db, jobs, { ...options, deadlineMs })
+      return this.#db.transaction((tx) => this.#insertAll(tx, jobs, options), deadlineMs)
     }
     try {
       return await this.#waker.whileTelling(queuesOf(jobs), insert)
@@ -111,22 +110,6 @@ function fitsOneStatement(jobs: readonly NewJob[]): boolean {
   if (jobs.length === 1) return true
   const [first] = chunksOf(jobs)
   return first?.length === jobs.length && !jobs.some(isKeyed)
-}
-
-/** What one statement can carry. */
-function* chunksOf(jobs: readonly NewJob[]): Generator<readonly NewJob[]> {
-  let from = 0
-  let characters = 0
-  for (let i = 0; i < jobs.length; i++) {
-    const { length } = (jobs[i] as NewJob).payload
-    if (i > from && (i - from === CHUNK_ROWS || characters + length > CHUNK_CHARACTERS)) {
-      yield jobs.slice(from, i)
-      from = i
-      characters = 0
-    }
-    characters += length
-  }
-  yield from === 0 ? jobs : jobs.slice(from)
 }
 
 /** The same refusal, saying which payload of the list it is about. */

@@ -6,7 +6,7 @@
 import { KeyBusy } from '../errors.ts'
 import { isLockTimeout } from '../sql-state.ts'
 import type { Session } from '../store/db.ts'
-import { type InsertOptions, jobHolders, jobInsertKeyed, type NewJob, type Now } from '../store/jobs.ts'
+import { chunksOf, type InsertOptions, jobHolders, jobInsertKeyed, type NewJob, type Now } from '../store/jobs.ts'
 
 export type InsertResult = { status: 'queued'; id: string } | { status: 'duplicate'; id: string }
 
@@ -56,7 +56,9 @@ async function insertOrBusy(
   options: InsertOptions,
 ): Promise<(string | null)[]> {
   try {
-    return await jobInsertKeyed(session, now, batch, options)
+    const ids: (string | null)[] = []
+    for (const chunk of chunksOf(batch)) ids.push(...(await jobInsertKeyed(session, now, chunk, options)))
+    return ids
   } catch (error) {
     throw isLockTimeout(error) ? busy(batch, options, error) : error
   }

@@ -5,11 +5,14 @@
 // soon after that is told together, a moment later. Inside a caller's transaction it is always part of the insert, once
 // per transaction and queue. It can be switched off.
 import { monotonicMs } from '../clock.ts'
+import { isLimit } from '../sql-state.ts'
 import type { Database } from '../store/db.ts'
 import type { InsertOptions } from '../store/jobs.ts'
 import { channelOf, encodeMessage, type Message, notify } from '../store/notifications.ts'
 
 const MIN_GAP_MS = 5
+/** The lock is held until the commit is on disk: a busy process rather tells afterwards, in a transaction that writes nothing. */
+const MIN_CARRY_GAP_MS = 20
 
 export class Waker {
   readonly #db: Database
@@ -45,11 +48,26 @@ export class Waker {
     queues: ReadonlySet<string>,
     insert: (tell: InsertOptions) => Promise<Result>,
   ): Promise<Result> {
-    const isSoon = this.#timer !== undefined || monotonicMs() < this.#lastSentMs + MIN_GAP_MS
-    if (!isSoon) this.#lastSentMs = monotonicMs()
-    const result = await insert(isSoon ? {} : this.tellAtCommit(queues))
-    if (isSoon) this.wake(queues)
-    else this.#wakeLocal(queues)
+    const isSoon = this.#timer !== undefined || monotonicMs() < this.#lastSentMs + MIN_CARRY_GAP_MS
+    if (isSoon || !this.#isEnabled) return this.#insertAndWake(queues, insert)
+    this.#lastSentMs = monotonicMs()
+    try {
+      const result = await insert(this.tellAtCommit(queues))
+      this.#wakeLocal(queues)
+      return result
+    } catch (error) {
+      // The server's queue of messages is full. The insert was rolled back, and can do without.
+      if (!isLimit(error)) throw error
+      return this.#insertAndWake(queues, insert)
+    }
+  }
+
+  async #insertAndWake<Result>(
+    queues: ReadonlySet<string>,
+    insert: (tell: InsertOptions) => Promise<Result>,
+  ): Promise<Result> {
+    const result = await insert({})
+    this.wake(queues)
     return result
   }
 

@@ -117,15 +117,17 @@ export class Database implements Session {
       this.#onConnection(statement, DEFAULT_DEADLINE_MS, work)
     const anew = () => on((client) => tuplesOn<Tuple>(client, { text, values }))
     if (!keepsPlan || !this.#mayPrepare || monotonicMs() < this.#planAnewUntilMs) return anew()
-    const startedMs = monotonicMs()
+    const onRun = (ms: number) => {
+      if (ms > SLOW_MS) this.#planAnewUntilMs = monotonicMs() + PLAN_ANEW_MS
+    }
     try {
-      return (await on((client) => rowsByKeptPlan(client, { name: preparedName(text), text, values }))) as Tuple[]
+      return (await on((client) =>
+        rowsByKeptPlan(client, { name: preparedName(text), text, values }, onRun),
+      )) as Tuple[]
     } catch (error) {
       if (!isPreparedLost(error)) throw error
       this.#mayPrepare = false
       return anew()
-    } finally {
-      if (monotonicMs() - startedMs > SLOW_MS) this.#planAnewUntilMs = monotonicMs() + PLAN_ANEW_MS
     }
   }
 

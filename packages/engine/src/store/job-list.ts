@@ -1,5 +1,6 @@
 import type { Session } from './db.ts'
 import type { Job, JobStatus } from './jobs.ts'
+import { rootOf } from './own-correlation.ts'
 
 export interface JobFilter {
   status?: JobStatus
@@ -23,5 +24,6 @@ export function jobList(session: Session, filter: JobFilter): Promise<Job[]> {
     filter.correlationId ?? null,
     filter.before ?? null,
     filter.limit ?? 50,
+    filter.correlationId === undefined ? null : rootOf(filter.correlationId),
   ])
 }

@@ -27,11 +27,15 @@ export interface NewJob {
   traceParent: string | null
 }
 
+const CHUNK_ROWS = 2_000
+const CHUNK_CHARACTERS = 16_000_000
+
 export interface InsertOptions {
   /** How long a key that an open transaction holds is waited for. Only outside a caller's transaction: it sticks. */
   lockTimeoutMs?: number
   /** What listeners hear when this commits. */
   tell?: { channel: string; messages: readonly string[] }
+  deadlineMs?: number
 }
 
 /** The new ids by position. None of these jobs has a dedup key. */
@@ -39,9 +43,9 @@ export async function jobInsert(
   session: Session,
   now: Now,
   jobs: readonly NewJob[],
-  { tell }: Pick<InsertOptions, 'tell'> = {},
+  { tell, ...options }: InsertOptions = {},
 ): Promise<string[]> {
-  const rows = await session.run<{ id: string }>('jobInsert', [now, ...columns(jobs), ...telling(tell)])
+  const rows = await session.run<{ id: string }>('jobInsert', [now, ...columns(jobs), ...telling(tell)], options)
   return rows.map((row) => row.id)
 }
 
@@ -60,6 +64,22 @@ export async function jobInsertKeyed(
     lockTimeoutMs === undefined ? null : String(lockTimeoutMs),
   ])
   return rows.map((row) => row.id)
+}
+
+/** As much at a time as one statement can carry. */
+export function* chunksOf(jobs: readonly NewJob[]): Generator<readonly NewJob[]> {
+  let from = 0
+  let characters = 0
+  for (let i = 0; i < jobs.length; i++) {
+    const { length } = (jobs[i] as NewJob).payload
+    if (i > from && (i - from === CHUNK_ROWS || characters + length > CHUNK_CHARACTERS)) {
+      yield jobs.slice(from, i)
+      from = i
+      characters = 0
+    }
+    characters += length
+  }
+  yield from === 0 ? jobs : jobs.slice(from)
 }
 
 function columns(jobs: readonly NewJob[]): string[] {
@@ -244,13 +264,13 @@ export interface RunningRow {
   runId: string
   queue: string
   cancelRequested: boolean
-  /** Seconds since its start. */
-  ageS: number
+  /** In seconds, by the database's clock. */
+  startedAtS: number
 }
 
-/** `withinS`: how long ago the oldest of them can have started; null if nobody knows. */
-export function jobRunning(session: Session, workerId: string, withinS: number | null): Promise<RunningRow[]> {
-  return session.run('jobRunning', [workerId, withinS])
+/** `sinceS`: when the oldest of them can have started, by the database's clock; null if nobody knows. */
+export function jobRunning(session: Session, workerId: string, sinceS: number | null): Promise<RunningRow[]> {
+  return session.run('jobRunning', [workerId, sinceS])
 }
 
 export interface Orphan {

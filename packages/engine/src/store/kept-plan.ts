@@ -4,6 +4,7 @@
 // planner expects ten queues. So the kept plan is asked for, in the same round trip. It is as good as the table it was
 // made for: whoever uses one must notice when it gets slow.
 import pg from 'pg'
+import { monotonicMs } from '../clock.ts'
 import { valueTypes } from './value-types.ts'
 
 export interface KeptQuery {
@@ -14,7 +15,12 @@ export interface KeptQuery {
 
 const prepared = new WeakMap<pg.ClientBase, Set<string>>()
 
-export async function rowsByKeptPlan(client: pg.ClientBase, query: KeptQuery): Promise<unknown[][]> {
+/** `onRun` hears how long the kept plan took; the first time, when it is made, it does not. */
+export async function rowsByKeptPlan(
+  client: pg.ClientBase,
+  query: KeptQuery,
+  onRun: (ms: number) => void,
+): Promise<unknown[][]> {
   const { name, text, values } = query
   const names = prepared.get(client) ?? new Set()
   prepared.set(client, names)
@@ -25,7 +31,9 @@ export async function rowsByKeptPlan(client: pg.ClientBase, query: KeptQuery): P
     return rows
   }
   const kept = `set local plan_cache_mode = force_generic_plan; execute ${name}(${values.map(literal).join()})`
+  const startedMs = monotonicMs()
   const results: unknown = await client.query({ text: kept, rowMode: 'array', types: valueTypes })
+  onRun(monotonicMs() - startedMs)
   return (results as pg.QueryArrayResult[]).at(-1)?.rows ?? []
 }
 

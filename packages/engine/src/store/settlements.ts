@@ -57,25 +57,15 @@ export function giveBack({ id, runId }: RunKey): Requeue {
   return { kind: 'requeue', id, runId, delayMs: null, refund: true, crash: 'keep', failure: null }
 }
 
-/** Writes settlements of one kind; returns those whose fence held. */
+/** Writes settlements of one kind, none of the same job as another; returns those whose fence held. */
 export async function settle(session: Session, now: Now, batch: readonly Settlement[]): Promise<Set<Settlement>> {
   const sorted = [...batch].sort((a, b) => compareIds(a.id, b.id))
-  // A statement settles a job once. Two runs of one job come together when the handler of a run given up is still there.
-  const isAgain = (each: Settlement, i: number): boolean => each.id === sorted[i - 1]?.id
-  const again = sorted.filter(isAgain)
-  const once = again.length === 0 ? sorted : sorted.filter((each, i) => !isAgain(each, i))
-  const [first] = once
+  const [first] = sorted
   if (first === undefined) return new Set()
-  const rows = await statements[first.kind](session, now, once as never[])
-  const won = wonOf(once, rows)
-  for (const each of await settle(session, now, again)) won.add(each)
-  return won
-}
-
-function wonOf(batch: readonly Settlement[], rows: readonly { id: string }[]): Set<Settlement> {
-  if (rows.length === batch.length) return new Set(batch)
+  const rows = await statements[first.kind](session, now, sorted as never[])
+  if (rows.length === sorted.length) return new Set(sorted)
   const ids = new Set(rows.map((row) => row.id))
-  return new Set(batch.filter((each) => ids.has(each.id)))
+  return new Set(sorted.filter((each) => ids.has(each.id)))
 }
 
 type Statement<Kind> = (session: Session, now: Now, batch: readonly Kind[]) => Promise<{ id: string }[]>
@@ -116,9 +106,9 @@ export type RunState = 'running' | 'settled' | 'gone'
 
 /** What became of runs whose settlement got no answer, by position. */
 export async function jobRunState(session: Session, runs: readonly RunKey[]): Promise<RunState[]> {
-  const rows = await session.run<{ id: string; state: 'running' | 'settled' }>('jobRunState', [...keys(runs)])
-  const states = new Map(rows.map((row) => [row.id, row.state]))
-  return runs.map((run) => states.get(run.id) ?? 'gone')
+  const rows = await session.run<RunKey & { state: 'running' | 'settled' }>('jobRunState', [...keys(runs)])
+  const states = new Map(rows.map((row) => [`${row.id}/${row.runId}`, row.state]))
+  return runs.map((run) => states.get(`${run.id}/${run.runId}`) ?? 'gone')
 }
 
 const keys = (batch: readonly RunKey[]): [string, string] => [

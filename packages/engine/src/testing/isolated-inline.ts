@@ -1,3 +1,4 @@
+import { runContext } from '../run-context.ts'
 import type { Implementation } from '../worker/context.ts'
 import type { IsolatedHandler } from '../worker/isolation/isolated-run.ts'
 
@@ -5,5 +6,8 @@ import type { IsolatedHandler } from '../worker/isolation/isolated-run.ts'
 export async function isolatedInline({ contract, handler }: Implementation): Promise<IsolatedHandler> {
   if (typeof handler === 'function') throw new Error(`The handler of job "${contract.type}" is not isolated.`)
   const { default: run } = await import(handler.module.href)
-  return async (payload, context) => run(payload, context)
+  return async (payload, context) => {
+    const { jobId, correlationId } = context
+    return runContext.run({ jobId, correlationId }, () => run(payload, context))
+  }
 }

@@ -169,15 +169,22 @@ export class Acker {
   }
 }
 
-/** Each kind has a statement of its own. */
-function byKind(batch: Waiting[]): Waiting[][] {
-  const kinds = new Map<Settlement['kind'], Waiting[]>()
+/**
+ * Each kind has a statement of its own, and a statement settles a job once. Two runs of one job come together when the
+ * handler of a run that was given up is still there.
+ */
+function byKind(batch: readonly Waiting[]): Waiting[][] {
+  const statements: { kind: Settlement['kind']; entries: Map<string, Waiting> }[] = []
   for (const entry of batch) {
-    const same = kinds.get(entry.settlement.kind)
-    if (same === undefined) kinds.set(entry.settlement.kind, [entry])
-    else same.push(entry)
+    const { kind, id } = entry.settlement
+    let fitting = statements.find((each) => each.kind === kind && !each.entries.has(id))
+    if (fitting === undefined) {
+      fitting = { kind, entries: new Map() }
+      statements.push(fitting)
+    }
+    fitting.entries.set(id, entry)
   }
-  return [...kinds.values()]
+  return statements.map(({ entries }) => [...entries.values()])
 }
 
 /** With retention 'none' an ended job is only deleted; while the lease is trusted, nobody but us can have done it. */

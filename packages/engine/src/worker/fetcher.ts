@@ -19,6 +19,7 @@ const MAX_CLAIM = MAX_PREFETCH / 2
 /** Worth a statement however much is in the buffer; smaller claims wait until there is less. */
 const FULL_CLAIM = MAX_CLAIM / 2
 const FEW_JOBS = 10
+const MS_PER_JOB = 0.02
 const TYPES_EVERY_MS = 5_000
 const KEEP_TIME_EVERY_MS = 1_000
 /** Something is due that we may not have: another process holds it, or nobody here knows its type. */
@@ -63,6 +64,8 @@ export class Fetcher {
   /** Groups whose queues hold types that they cannot run: those are claimed type by type. */
   #byType = new Set<LaneGroup>()
   #rotation = 0
+  /** What the quickest claims took lately, apart from their jobs. */
+  #leastMs = Number.POSITIVE_INFINITY
   /** The last claim found little. */
   #isQuiet = true
   #done: Promise<void> | undefined
@@ -149,17 +152,24 @@ export class Fetcher {
     const entries = wanted.map(({ queue }) => (this.#isByType(group) ? undefined : queue.entry.behind(sentAtMs)))
     this.#isDueKnown = false
     const jobs = await this.#askFor(group, wanted, entries)
-    const tookMs = monotonicMs() - sentAtMs
+    const walkMs = this.#walkOf(monotonicMs() - sentAtMs, jobs.length)
     this.#isQuiet = jobs.length <= FEW_JOBS
     wanted.forEach(({ queue, limit }, i) => {
       const isFromHead = entries[i] === undefined
       const taken = wanted.length === 1 ? jobs : jobs.filter((job) => job.queue === queue.name)
-      queue.entry.claimed(taken, { isFromHead, sentAtMs, tookMs })
+      if (!this.#isByType(group)) queue.entry.claimed(taken, { isFromHead, sentAtMs, walkMs })
       if (taken.length >= limit || queue.wakeUps !== wakeUps[i]) return
       queue.isDrained = true
       // Behind the entry, that is: the head is still to be looked at.
       if (!isFromHead) this.dueIn(queue.entry.untilHead(monotonicMs()))
     })
+  }
+
+  /** What a claim took beyond the way to the server and back, and beyond its jobs. */
+  #walkOf(tookMs: number, jobs: number): number {
+    const restMs = tookMs - jobs * MS_PER_JOB
+    this.#leastMs = Math.min(restMs, this.#leastMs * 1.01 + 0.01)
+    return restMs - this.#leastMs
   }
 
   #isByType(group: LaneGroup): boolean {

@@ -14,8 +14,6 @@ export interface PulseSettings {
   schema: string
   board: SharedArrayBuffer
   times: LeaseTimes
-  /** Starts of runs are in the database's own time, not in that of a clock moved by hand. */
-  isDatabaseTime: boolean
 }
 
 /** What jobs of one type in one queue have in common within a claim. `stuckAtMs` is on the monotonic clock. */

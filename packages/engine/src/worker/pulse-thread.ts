@@ -6,11 +6,13 @@
 import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads'
 import { monotonicMs } from '../clock.ts'
 import { failureOf } from '../failure.ts'
-import { jobRunning } from '../store/jobs.ts'
+import type { Session } from '../store/db.ts'
+import { jobRunning, type RunningRow } from '../store/jobs.ts'
 import { notify } from '../store/notifications.ts'
 import { giveBack, settle } from '../store/settlements.ts'
 import { type NewWorker, workerBeat, workerEnd, workerRegister } from '../store/workers.ts'
 import { Board } from './board.ts'
+import { OldestRun } from './oldest-run.ts'
 import { PulseConnection } from './pulse-connection.ts'
 import {
   type FromPulse,
@@ -20,15 +22,12 @@ import {
   type ToPulse,
   trustMarginMs,
 } from './pulse-protocol.ts'
+import { runKey } from './run.ts'
 
 const WATCH_MS = 100
 /** A loop that has not turned for this long is blocked: what it has not started is given back. */
 const BLOCKED_MS = 1_000
 const RETRY_MS = 2_000
-/** A claim may have started this long before a look that did not see it yet: twice what a statement may take. */
-const UNSEEN_MS = 30_000
-/** How far the clocks of two machines may run apart between two looks. */
-const CLOCKS_APART_S = 1
 
 interface Placed extends PlacedKind {
   id: string
@@ -44,10 +43,11 @@ class PulseThread {
   readonly #claims: (PlacedJobs | undefined)[]
   /** … and which of its jobs. */
   readonly #positions: Int32Array
+  /** When we were told. */
+  readonly #heardAtMs: Float64Array
   #worker: NewWorker | undefined
   #isRegistered = false
-  /** On our clock: nothing that runs started earlier. Unknown until the first look. */
-  #oldestMs: number | undefined
+  #oldest = new OldestRun()
   #beatTimer: NodeJS.Timeout | undefined
   #isBeating = false
   #beatAgain = false
@@ -61,6 +61,7 @@ class PulseThread {
     this.#board = new Board(settings.board)
     this.#claims = new Array<PlacedJobs | undefined>(this.#board.size).fill(undefined)
     this.#positions = new Int32Array(this.#board.size)
+    this.#heardAtMs = new Float64Array(this.#board.size)
     this.#connection = new PulseConnection(settings, {
       onWork: (queue) => this.#post({ kind: 'work', queue }),
       onReconcile: (workerId) => workerId === this.#worker?.id && void this.#beat(),
@@ -76,15 +77,18 @@ class PulseThread {
       case 'register':
         this.#worker = message.worker
         this.#isRegistered = false
-        this.#oldestMs = undefined
+        this.#oldest = new OldestRun()
         void this.#beat()
         break
-      case 'claimed':
+      case 'claimed': {
+        const heardAtMs = monotonicMs()
         message.jobs.places.forEach((place, position) => {
           this.#claims[place] = message.jobs
           this.#positions[place] = position
+          this.#heardAtMs[place] = heardAtMs
         })
         break
+      }
       case 'stop':
         void this.#stop(message.reason)
         break
@@ -140,15 +144,25 @@ class PulseThread {
     this.#isRegistered = true
     this.#board.trustUntil(sentAtMs + ttlMs - trustMarginMs(this.#settings.times))
     if (isFirst) return this.#post({ kind: 'registered', workerId: worker.id })
-    const rows = await this.#connection.within(jobRunning(session, worker.id, this.#withinS(sentAtMs)))
-    this.#oldestMs = Math.min(sentAtMs - UNSEEN_MS, ...rows.map((row) => sentAtMs - row.ageS * 1_000))
+    const rows = await this.#look(session, worker.id, sentAtMs)
     this.#post({ kind: 'running', workerId: worker.id, rows, sentAtMs })
   }
 
-  /** Nothing that runs now started before what the last look saw as the oldest. */
-  #withinS(nowMs: number): number | null {
-    if (this.#oldestMs === undefined || !this.#settings.isDatabaseTime) return null
-    return (nowMs - this.#oldestMs) / 1_000 + CLOCKS_APART_S
+  /** What the database says we run. A run of ours that is missing is looked for everywhere before it is called lost. */
+  async #look(session: Session, workerId: string, sentAtMs: number): Promise<RunningRow[]> {
+    const sinceS = this.#oldest.sinceS()
+    let rows = await this.#connection.within(jobRunning(session, workerId, sinceS))
+    if (sinceS !== null && this.#isMissing(rows, sentAtMs)) {
+      rows = await this.#connection.within(jobRunning(session, workerId, null))
+    }
+    this.#oldest.saw(rows)
+    return rows
+  }
+
+  #isMissing(rows: readonly RunningRow[], sentAtMs: number): boolean {
+    const listed = new Set(rows.map((row) => runKey(row.id, row.runId)))
+    const before = (place: number) => (this.#heardAtMs[place] as number) < sentAtMs && this.#board.isStarted(place)
+    return this.#placed(before).some(({ id, runId }) => !listed.has(runKey(id, runId)))
   }
 
   /** Watches the main loop from outside it. */

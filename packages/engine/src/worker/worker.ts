@@ -188,9 +188,7 @@ export class Worker {
     }
     // Each lane holds its slots, what is prefetched for it, and perhaps a suspect.
     const places = lanes.reduce((sum, lane) => sum + lane.slots + MAX_PREFETCH + 1, 0)
-    const { db, clock } = this.#services
-    const pulse = { connection, schema: db.schema, times, isDatabaseTime: clock.databaseNow() === null }
-    return new Lease(pulse, worker, places, this.#leaseEvents())
+    return new Lease({ connection, schema: this.#services.db.schema, times }, worker, places, this.#leaseEvents())
   }
 
   #leaseEvents(): LeaseEvents {

@@ -1,5 +1,6 @@
 -- Jobs, live and archived, newest first.
--- Params:  $1 status, $2 queue, $3 type, $4 tenant, $5 correlation_id: each null for any; $6 before id bigint or null, $7 limit
+-- Params:  $1 status, $2 queue, $3 type, $4 tenant, $5 correlation_id: each null for any; $6 before id bigint or null, $7 limit,
+--          $8 root bigint: the job whose own correlation id $5 is, or null
 -- Returns: as job_get.sql
 -- Locks:   none
 -- Index:   job_pkey and job_archive_by_id_idx, both backwards; what the filters leave out is walked over
@@ -15,7 +16,7 @@
     and ($2::text is null or queue = $2)
     and ($3::text is null or type = $3)
     and ($4::text is null or tenant = $4)
-    and ($5::text is null or coalesce(correlation_id, 'job-' || id) = $5)
+    and ($5::text is null or correlation_id = $5 or (id = $8 and correlation_id is null))
     and ($6::bigint is null or id < $6)
   order by id desc
   limit $7
@@ -32,7 +33,7 @@ union all
     and ($2::text is null or queue = $2)
     and ($3::text is null or type = $3)
     and ($4::text is null or tenant = $4)
-    and ($5::text is null or coalesce(correlation_id, 'job-' || id) = $5)
+    and ($5::text is null or correlation_id = $5 or (id = $8 and correlation_id is null))
     and ($6::bigint is null or id < $6)
   order by id desc
   limit $7

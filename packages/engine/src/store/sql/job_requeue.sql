@@ -45,7 +45,7 @@ recorded as (
   select
     id, attempt, run_id, worker_id, type, queue, started_at, coalesce($1, now()),
     (select greatest(before.run_at, before.created_at) from millrace.job as before where before.id = requeued.id),
-    error_class, error_message, error_stack, fingerprint, logs, coalesce(correlation_id, 'job-' || id)
+    error_class, error_message, error_stack, fingerprint, logs, correlation_id
   from requeued
   where error_class is not null
 )
