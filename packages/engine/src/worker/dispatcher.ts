@@ -136,17 +136,20 @@ export class Dispatcher {
   #startNext(lane: Lane): void {
     if (this.#starting.has(lane)) return
     this.#starting.add(lane)
-    const untilMs = monotonicMs() + START_FOR_MS
-    while (lane.running < lane.slots && lane.buffer.length > 0) {
-      const run = lane.buffer.shift() as Run
-      lane.running++
-      this.#services.execute(run)
-      if (run.startedAtMs > untilMs) {
-        setImmediate(() => this.#startNext(lane))
-        break
+    try {
+      const untilMs = monotonicMs() + START_FOR_MS
+      while (lane.running < lane.slots && lane.buffer.length > 0) {
+        const run = lane.buffer.shift() as Run
+        lane.running++
+        this.#services.execute(run)
+        if (run.startedAtMs > untilMs) {
+          setImmediate(() => this.#startNext(lane))
+          break
+        }
       }
+    } finally {
+      this.#starting.delete(lane)
     }
-    this.#starting.delete(lane)
   }
 
   #returnBuffer(lane: Lane, why: string): void {

@@ -122,7 +122,7 @@ function traceOf(wanted: Outcome, retention: Retention): object {
 
 async function traces(t: Awaited<ReturnType<typeof setup>>, ids: readonly string[]) {
   const live = await t.sql<{ id: string }>(
-    `select id, status, attempt, last_error, extract(epoch from run_at - updated_at)::float8 * 1000 as wait_ms
+    `select id, status, attempt, last_error, (extract(epoch from run_at - updated_at) * 1000)::float8 as wait_ms
      from millrace.job where id = any($1)`,
     [ids],
   )
