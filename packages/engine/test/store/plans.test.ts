@@ -55,7 +55,7 @@ async function fillRunning(count: number, workerId: string | null, runId: string
     `insert into millrace.job
        (status, type, queue, priority, run_at, started_at, attempt, max_attempts, run_id, worker_id, deadline_at, payload, created_at, updated_at)
      select 'processing', 'good', 'q', 5, now(), now(), 1, 5, $3, coalesce($2, gen_random_uuid()),
-       now() + case when g % 60 = 0 then interval '-1 second' else interval '1 hour' end, '{}', now(), now()
+       now() + case when g % 60 = 0 then interval '-1 hour' else interval '1 hour' end, '{}', now(), now()
      from generate_series(1, $1) as g`,
     [count, workerId, runId],
   )
