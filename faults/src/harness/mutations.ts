@@ -21,6 +21,9 @@ const edit = (statement: StatementName, from: string | RegExp, to: string): Edit
 const runId = /\s+and (job\.run_id = mine\.run_id|run_id = \(\$3::uuid\[\]\)\[[^\n]+)/
 const status = /\s+and case (job\.)?status when 'processing' then true else false end/
 const settlements = ['jobFinish', 'jobRequeue', 'jobBury'] as const
+/** A parameter that is not mentioned has no type. */
+const mentioned = '\n    and ($3::uuid[], $4::int[]) is not null'
+const unfenced = settlements.map((each) => edit(each, runId, each === 'jobFinish' ? mentioned : ''))
 
 /** What everybody writes first. The planner is free to run the limited sub-select again for every row of the table. */
 const subselect = `where id in (
@@ -32,16 +35,15 @@ const subselect = `where id in (
 
 function withSubselect(claim: string): string {
   const update = claim.slice(claim.indexOf('update millrace.job'))
-  // A parameter that is not mentioned has no type.
   const entry = claim.includes('$9') ? '  and ($9::int[], $10::float8[], $11::bigint[]) is not null\n' : ''
   return update.replace(/where id = any\(.*\n/, () => `${subselect}\n${entry}`)
 }
 
 const table = {
   /** Whoever settles, settles: neither run_id nor status is looked at. */
-  'unfenced-settle': settlements.flatMap((each) => [edit(each, runId, ''), edit(each, status, '')]),
+  'unfenced-settle': [...unfenced, ...settlements.map((each) => edit(each, status, ''))],
   /** Only the fence is missing: any run may settle a job that is processing. */
-  'settle-ignores-run-id': settlements.map((each) => edit(each, runId, '')),
+  'settle-ignores-run-id': unfenced,
   /** The rows to claim are neither locked nor looked at again. */
   'claim-without-guard': [
     edit('jobClaim', /for no key update skip locked/g, ''),
