@@ -6,7 +6,6 @@ const sqlState = {
   lockNotAvailable: '55P03',
   noPartition: '23514',
   preparedLost: new Set(['26000', '42P05']),
-  limit: '54000',
   duplicates: new Set(['23505', '42P06', '42P07', '42710']),
   missing: new Set(['42P01', '3F000', '42703']),
   refused: /^(22|23|54)/,
@@ -23,8 +22,6 @@ export const isNoPartition = (error: unknown): boolean =>
 /** The session is not ours alone: a pooler gave it to somebody else meanwhile. Nothing was executed. */
 export const isPreparedLost = (error: unknown): boolean =>
   sqlState.preparedLost.has(stateOf(error)) || /cached plan must not change/.test((error as Error).message)
-/** Something of the server's own is full, its queue of notifications for instance. */
-export const isLimit = (error: unknown): boolean => stateOf(error) === sqlState.limit
 /** Postgres will never store this value: trying again does not help, trying without it may. */
 export const isRefused = (error: unknown): boolean => sqlState.refused.test(stateOf(error)) && !isNoPartition(error)
 /** The server refused for a reason that passes: overload, fail-over, shutdown, deadlock, a timeout. */

@@ -35,9 +35,11 @@ export class Enqueuer {
     this.#clock = services.clock
     this.#registry = services.registry
     this.#waker = services.waker
-    this.#unkeyed = new GroupCommit((jobs) =>
-      this.#waker.whileTelling(queuesOf(jobs), (tell) => jobInsert(this.#db, this.#clock.databaseNow(), jobs, tell)),
-    )
+    this.#unkeyed = new GroupCommit(async (jobs) => {
+      const ids = await jobInsert(this.#db, this.#clock.databaseNow(), jobs)
+      this.#waker.wake(queuesOf(jobs))
+      return ids
+    })
   }
 
   async enqueue(contract: JobContract, payload: unknown, options: EnqueueOptions): Promise<EnqueueResult> {
@@ -78,14 +80,14 @@ export class Enqueuer {
   }
 
   async #insertOwn(jobs: readonly NewJob[]): Promise<EnqueueResult[]> {
-    const insert = (tell: InsertOptions): Promise<EnqueueResult[]> => {
-      const options = { ...tell, lockTimeoutMs: KEY_WAIT_MS }
-      const deadlineMs = BULK_DEADLINE_MS + jobs.length
-      if (fitsOneStatement(jobs)) return this.#insertAll(this.#db, jobs, { ...options, deadlineMs })
-      return this.#db.transaction((tx) => this.#insertAll(tx, jobs, options), deadlineMs)
-    }
+    const options = { lockTimeoutMs: KEY_WAIT_MS }
+    const deadlineMs = BULK_DEADLINE_MS + jobs.length
     try {
-      return await this.#waker.whileTelling(queuesOf(jobs), insert)
+      const results = fitsOneStatement(jobs)
+        ? await this.#insertAll(this.#db, jobs, { ...options, deadlineMs })
+        : await this.#db.transaction((tx) => this.#insertAll(tx, jobs, options), deadlineMs)
+      this.#waker.wake(queuesOf(jobs))
+      return results
     } catch (error) {
       throw enqueueFailure(error instanceof CommitUnknown ? error.cause : error, jobs[0] as NewJob)
     }

@@ -1,18 +1,14 @@
 // Tells workers that there is work: those of this process at once, all others by NOTIFY.
 //
 // NOTIFY takes a lock on the whole server's notification queue at commit, so it is debounced per process and never
-// sent per row. An insert carries it if the last one was long enough ago, so that it costs no round trip; what comes too
-// soon after that is told together, a moment later. Inside a caller's transaction it is always part of the insert, once
-// per transaction and queue. It can be switched off.
+// sent per row, in a transaction that writes nothing: the lock is held until the commit is on disk. Inside a caller's
+// transaction it is part of the insert, once per transaction and queue. It can be switched off.
 import { monotonicMs } from '../clock.ts'
-import { isLimit } from '../sql-state.ts'
 import type { Database } from '../store/db.ts'
 import type { InsertOptions } from '../store/jobs.ts'
 import { channelOf, encodeMessage, type Message, notify } from '../store/notifications.ts'
 
 const MIN_GAP_MS = 5
-/** The lock is held until the commit is on disk: a busy process rather tells afterwards, in a transaction that writes nothing. */
-const MIN_CARRY_GAP_MS = 20
 
 export class Waker {
   readonly #db: Database
@@ -41,34 +37,6 @@ export class Waker {
     if (this.#timer !== undefined) return
     const wait = this.#lastSentMs + MIN_GAP_MS - monotonicMs()
     this.#timer = wait > 0 ? setTimeout(() => void this.#send(), wait) : setImmediate(() => void this.#send())
-  }
-
-  /** Inserts into these queues, in a transaction of its own, and wakes their workers. */
-  async whileTelling<Result>(
-    queues: ReadonlySet<string>,
-    insert: (tell: InsertOptions) => Promise<Result>,
-  ): Promise<Result> {
-    const isSoon = this.#timer !== undefined || monotonicMs() < this.#lastSentMs + MIN_CARRY_GAP_MS
-    if (isSoon || !this.#isEnabled) return this.#insertAndWake(queues, insert)
-    this.#lastSentMs = monotonicMs()
-    try {
-      const result = await insert(this.tellAtCommit(queues))
-      this.#wakeLocal(queues)
-      return result
-    } catch (error) {
-      // The server's queue of messages is full. The insert was rolled back, and can do without.
-      if (!isLimit(error)) throw error
-      return this.#insertAndWake(queues, insert)
-    }
-  }
-
-  async #insertAndWake<Result>(
-    queues: ReadonlySet<string>,
-    insert: (tell: InsertOptions) => Promise<Result>,
-  ): Promise<Result> {
-    const result = await insert({})
-    this.wake(queues)
-    return result
   }
 
   #wakeLocal(queues: Iterable<string>): void {

@@ -35,6 +35,7 @@ export async function setup(made = freshDatabase()) {
     client(jobs: readonly JobContract[], options: Partial<MillraceOptions> = {}): Millrace {
       const millrace = createMillrace({ database: database.url, jobs, logger: silent, ...options })
       opened.push(millrace)
+      rememberEndings(millrace)
       return millrace
     },
 
@@ -58,7 +59,17 @@ export async function setup(made = freshDatabase()) {
 
 export type Setup = Awaited<ReturnType<typeof setup>>
 
-/** Resolves when a job of that id has had this event. */
+/** A job ends once, and perhaps before its enqueue was answered. */
+const endings = ['job_completed', 'job_cancelled', 'job_died'] as const
+const ended = new WeakMap<Millrace, Map<string, unknown>>()
+
+function rememberEndings(millrace: Millrace): void {
+  const past = new Map<string, unknown>()
+  ended.set(millrace, past)
+  for (const name of endings) millrace.events.on(name, (event) => past.set(`${name} ${event.job.id}`, event))
+}
+
+/** Resolves when a job of that id has had this event; an ending may lie in the past. */
 export function jobEvent<
   Name extends
     | 'job_completed'
@@ -71,6 +82,8 @@ export function jobEvent<
     | 'job_returned'
     | 'slot_leaked',
 >(millrace: Millrace, name: Name, id: string): Promise<MillraceEvents[Name]> {
+  const past = ended.get(millrace)?.get(`${name} ${id}`)
+  if (past !== undefined) return Promise.resolve(past as MillraceEvents[Name])
   return millrace.events.next(name, (event) => (event as { job: { id: string } }).job.id === id)
 }
 
