@@ -1,0 +1,24 @@
+// Why a job is not running: each mechanism that can hold a job back says so itself, in the form declared here.
+import type { Registry } from '../contract/registry.ts'
+import type { Session } from '../store/db.ts'
+import type { Job, Now } from '../store/jobs.ts'
+
+export interface Reason {
+  /** What holds it: 'pause', 'limit', 'rate', 'breaker' … */
+  readonly mechanism: string
+  /** A sentence for a person: what holds the job, since when, by whom. */
+  readonly sentence: string
+  /** When this reason is expected to end by itself; null: it does not, or nobody knows. */
+  readonly until: Date | null
+  /** What a person can do about it, if anything: a command. */
+  readonly remedy: string | null
+}
+
+export interface Look {
+  readonly db: Session
+  readonly now: Now
+  readonly registry: Registry
+}
+
+/** Asked about a live job that is not running; undefined: this mechanism does not hold it. */
+export type Explainer = (job: Job, look: Look) => Promise<Reason | readonly Reason[] | undefined>
