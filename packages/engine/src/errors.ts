@@ -26,6 +26,9 @@ export type MillraceErrorCode =
   | 'job_not_found'
   | 'result_timeout'
   | 'result_mismatch'
+  | 'budget_exceeded'
+  | 'unknown_budget'
+  | 'budget_source_failed'
   | 'client_closed'
 
 export class MillraceError extends Error {
@@ -333,6 +336,76 @@ export class ResultMismatch extends MillraceError {
       `Job ${id} completed, but its result does not fit the result schema of "${type}": ${detail}. The worker may run another version of the contract, or the schema does not accept what it puts out: correct the schema, or await without { contract }.`,
     )
     this.id = id
+  }
+}
+
+export interface BudgetRefusal {
+  readonly budget: string
+  readonly unit: string
+  readonly period: string
+  /** Spent and reserved. */
+  readonly used: number
+  readonly limit: number
+  /** QUEUE: the job is tried again at `retryAt`. HARD_STOP: it ends. */
+  readonly level: 'QUEUE' | 'HARD_STOP'
+  /** What was to be reserved; null: the budget holds the whole type back. */
+  readonly amount: number | null
+  readonly retryAt: Date
+  readonly retryInMs: number
+}
+
+/**
+ * A budget does not have what was asked of it. A run that ends with this error does not fail: its job waits for the next
+ * full hour, or is cancelled if the limit is spent.
+ */
+export class BudgetExceeded extends MillraceError implements BudgetRefusal {
+  declare readonly budget: string
+  declare readonly unit: string
+  declare readonly period: string
+  declare readonly used: number
+  declare readonly limit: number
+  declare readonly level: 'QUEUE' | 'HARD_STOP'
+  declare readonly amount: number | null
+  declare readonly retryAt: Date
+  declare readonly retryInMs: number
+
+  constructor(refusal: BudgetRefusal) {
+    const { budget, unit, period, used, limit, level, amount, retryAt } = refusal
+    const want = amount === null ? '' : `, and ${amount} more were to be reserved`
+    const course =
+      level === 'QUEUE'
+        ? `The job is tried again at ${retryAt.toISOString()} and loses no attempt.`
+        : 'The job ends and is not retried.'
+    super(
+      'budget_exceeded',
+      `Budget "${budget}" has used ${used} of ${limit} ${unit} in ${period} (${level})${want}. ${course} To let it run, raise the limit: millrace budgets set ${budget} --limit N.`,
+    )
+    Object.assign(this, refusal)
+  }
+}
+
+/** No contract of this program names that budget, and no worker has declared it on this database. */
+export class UnknownBudget extends MillraceError {
+  readonly budget: string
+
+  constructor(budget: string, known: readonly string[]) {
+    super(
+      'unknown_budget',
+      `There is no budget "${budget}".${suggestion(budget, known)} A contract must name it, and that contract be listed in createMillrace({ jobs }).`,
+    )
+    this.budget = budget
+  }
+}
+
+/** The program's own table of a budget could not be read or added to, because of its code. */
+export class BudgetSourceFailed extends MillraceError {
+  constructor(budget: string, cause: unknown) {
+    const { class: name, message } = failureFrom(cause)
+    super(
+      'budget_source_failed',
+      `The source of budget "${budget}" failed (${name}: ${message}). Correct its \`read\` and \`add\`: without them nobody knows what is left.`,
+      cause,
+    )
   }
 }
 

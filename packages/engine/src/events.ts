@@ -1,6 +1,8 @@
 // What happens inside a process, for logs, metrics and tests. Listeners run synchronously and cannot break the engine.
 import type { DeadReason } from './contract/redrive.ts'
+import type { BudgetRefusal } from './errors.ts'
 import type { Failure } from './failure.ts'
+import type { BudgetStatus } from './governance/budget-status.ts'
 
 export interface JobRef {
   id: string
@@ -37,6 +39,10 @@ export interface MillraceEvents {
   memory_pressure: { percent: number; isHigh: boolean }
   /** So many dead letters wait for a decision. Again only after there were fewer than the threshold. */
   dlq_alert: { count: number; threshold: number }
+  /** A budget's spending has reached 75, 80, 90 or 100 %. Once per period in one process of all; again after a raise. */
+  budget_threshold: { threshold: number; budget: BudgetStatus }
+  /** A budget is spent, so this job was cancelled. */
+  budget_hard_stop: { job: JobRef; budget: BudgetRefusal }
   database_error: { during: string; error: unknown }
   idle: { queues: readonly string[] }
 }

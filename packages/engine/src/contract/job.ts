@@ -1,5 +1,6 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import { InvalidDefinition } from '../errors.ts'
+import type { Budget } from './budget.ts'
 import { type Duration, toMs } from './duration.ts'
 import type { Queue, QueueOptions } from './queue.ts'
 import { type RedrivePolicy, type ResolvedRedrive, resolveRedrive } from './redrive.ts'
@@ -37,6 +38,8 @@ export interface JobDefinition<
   retention?: Retention
   /** Let its dead letters go back to work by themselves. Default: a person decides. */
   redrive?: RedrivePolicy
+  /** What its runs spend is charged to this budget, and its jobs wait or end when that is used up. */
+  budget?: Budget
   /** Payloads that show what this job carries; `millrace types --examples` checks and prints them. */
   examples?: readonly StandardSchemaV1.InferInput<Payload>[]
   /**
@@ -65,6 +68,7 @@ export interface JobContract<
   readonly tenantOf: ((payload: never) => string) | undefined
   readonly retention: Retention
   readonly redrive: ResolvedRedrive | undefined
+  readonly budget: Budget | undefined
   readonly examples: readonly unknown[]
   readonly allowSecrets: readonly string[]
   /** Only in the types: whether the tenant comes from the payload. */
@@ -140,6 +144,7 @@ export function defineJob<
     tenantOf: tenant,
     retention: definition.retention ?? 'standard',
     redrive: resolveRedrive(type, definition.redrive),
+    budget: definition.budget,
     examples: definition.examples ?? [],
     allowSecrets: checkPaths(type, definition.allowSecrets ?? []),
     derivesTenant: (tenant !== undefined) as never,

@@ -1,10 +1,12 @@
 import { InvalidDefinition, UnknownJobType } from '../errors.ts'
+import type { Budget } from './budget.ts'
 import type { JobContract, Retention } from './job.ts'
 import type { ResolvedRedrive } from './redrive.ts'
 
 /** The contracts one program knows, by type. */
 export class Registry {
   readonly #contracts = new Map<string, JobContract>()
+  readonly #budgets = new Map<string, Budget>()
 
   constructor(contracts: Iterable<JobContract>) {
     for (const contract of contracts) {
@@ -15,6 +17,7 @@ export class Registry {
         )
       }
       this.#contracts.set(contract.type, contract)
+      if (contract.budget !== undefined) this.#addBudget(contract.budget)
     }
   }
 
@@ -34,6 +37,14 @@ export class Registry {
     )
   }
 
+  get budgets(): Budget[] {
+    return [...this.#budgets.values()]
+  }
+
+  findBudget(name: string): Budget | undefined {
+    return this.#budgets.get(name)
+  }
+
   find(type: string): JobContract | undefined {
     return this.#contracts.get(type)
   }
@@ -47,5 +58,15 @@ export class Registry {
   /** Refuses a contract that was declared but never listed: it would be enqueued and nobody would run it. */
   demand(contract: JobContract): void {
     if (this.#contracts.get(contract.type) !== contract) throw new UnknownJobType(contract.type, this.types)
+  }
+
+  #addBudget(budget: Budget): void {
+    const other = this.#budgets.get(budget.name)
+    if (other !== undefined && other !== budget) {
+      throw new InvalidDefinition(
+        `Two budgets have the name "${budget.name}". Declare it once and name that one in every contract.`,
+      )
+    }
+    this.#budgets.set(budget.name, budget)
   }
 }

@@ -265,7 +265,7 @@ export class CommitUnknown extends Error {
 }
 
 /** Our statements on a transaction that the caller owns. */
-export function sessionOn(tx: Queryable, schema: string): Session {
+export function sessionOn(tx: Queryable, schema: string): Transaction {
   return new Transaction(tx, statementsFor(schema))
 }
 

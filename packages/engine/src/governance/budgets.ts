@@ -1,0 +1,203 @@
+// Reserving, spending and telling: what budgets do besides being looked at.
+//
+// Whatever must be exact happens under the lock of the period's row, in a short transaction of its own. A spend whose
+// reply was lost is said again and counted once. Listeners hear of a threshold from the one process that moved the
+// period's `notified`; if it dies before it speaks, nobody does.
+import type { Clock } from '../clock.ts'
+import { type Budget, checkAmount } from '../contract/budget.ts'
+import { LeaseLost } from '../errors.ts'
+import { isTransient } from '../sql-state.ts'
+import { auditWrite } from '../store/audit.ts'
+import {
+  type BudgetRow,
+  budgetLimit,
+  budgetLook,
+  budgetNotified,
+  budgetPeriodLimit,
+  budgetPeriodLock,
+  budgetRelease,
+  budgetReserve,
+  budgetSpend,
+} from '../store/budgets.ts'
+import {
+  CommitUnknown,
+  type Database,
+  isConnectionFailure,
+  type Queryable,
+  type Session,
+  sessionOn,
+  type Transaction,
+} from '../store/db.ts'
+import { newThresholds, reachedThreshold, refusalLevel } from './budget-level.ts'
+import { addToSource } from './budget-source.ts'
+import { type BudgetStatus, budgetStatus, refusal } from './budget-status.ts'
+
+/** Who spends. */
+export interface BudgetRun {
+  readonly fence: { readonly id: string; readonly runId: string }
+  readonly job: { readonly type: string; readonly createdBy: string | null }
+}
+
+export interface Spending {
+  /** A uuid; that of the reservation, if there was one. */
+  readonly id: string
+  /** The one of the reservation; null: the one that now is in. */
+  readonly period: string | null
+  readonly amount: number
+  readonly calls: number
+  readonly details: Readonly<Record<string, unknown>>
+}
+
+export interface Adjustment {
+  /** Null: what the code says counts again. */
+  readonly limit: number | null
+  /** Only for this period; null: from now on. */
+  readonly period: string | null
+  readonly actor: string
+}
+
+export interface BudgetServices {
+  db: Database
+  clock: Clock
+  onThreshold(threshold: number, status: BudgetStatus): void
+  onError(during: string, error: unknown): void
+}
+
+const REPEAT_AFTER_MS = [100, 300, 1_000, 3_000]
+
+export class Budgets {
+  readonly #services: BudgetServices
+  readonly #db: Database
+
+  constructor(services: BudgetServices) {
+    this.#services = services
+    this.#db = services.db
+  }
+
+  /** Where it stands, for a job that is about to start: throws BudgetExceeded if it has to wait or to end. */
+  async admit(budget: Budget): Promise<BudgetStatus> {
+    const status = await this.look(budget)
+    if (status.level === 'QUEUE' || status.level === 'HARD_STOP') throw refusal(status, status.level)
+    return status
+  }
+
+  async look(budget: Budget): Promise<BudgetStatus> {
+    const status = await budgetStatus(this.#db, this.#now(), budget)
+    await this.#tell(budget, status)
+    return status
+  }
+
+  /** Throws BudgetExceeded when it does not fit, and LeaseLost when the run no longer owns its job. */
+  async reserve(
+    budget: Budget,
+    run: BudgetRun,
+    { id, amount }: Pick<Spending, 'id' | 'amount'>,
+  ): Promise<BudgetStatus> {
+    checkAmount(amount, 'reserve(amount)')
+    return this.#db.transaction(async (tx) => {
+      const period = await this.#lock(tx, budget, null)
+      const status = await budgetStatus(tx, this.#now(), budget, period)
+      if (amount > status.remaining) throw refusal(status, refusalLevel(status, amount), amount)
+      const isOurs = await budgetReserve(tx, this.#now(), run.fence, { id, budget: budget.name, period, amount })
+      if (!isOurs) throw new LeaseLost('another run has taken over, so nothing is reserved for it')
+      return budgetStatus(tx, this.#now(), budget, period)
+    })
+  }
+
+  /** Counts what was spent, beyond the limit too: it is gone. In `tx`, or in a transaction of its own. */
+  async spend(budget: Budget, run: BudgetRun, spending: Spending, tx?: Queryable): Promise<BudgetStatus> {
+    checkAmount(spending.amount, 'spend(amount)')
+    checkAmount(spending.calls, 'calls')
+    if (tx !== undefined) return this.#spendIn(sessionOn(tx, this.#db.schema), budget, run, spending)
+    const status = await repeated(() => this.#db.transaction((own) => this.#spendIn(own, budget, run, spending)))
+    await this.#tell(budget, status)
+    return status
+  }
+
+  async release(run: BudgetRun, reservation: string): Promise<void> {
+    await budgetRelease(this.#db, run.fence, reservation)
+  }
+
+  /** The run has ended: nothing is reserved for it any more, and what it spent in transactions of its own is told. */
+  async endRun(budget: Budget, run: BudgetRun): Promise<void> {
+    await budgetRelease(this.#db, run.fence, null)
+    await this.look(budget)
+  }
+
+  async adjust(budget: Budget, { limit, period, actor }: Adjustment): Promise<BudgetStatus> {
+    const now = this.#now()
+    const key = await this.#db.transaction(async (tx) => {
+      const locked = await this.#lock(tx, budget, period)
+      const before = await budgetStatus(tx, now, budget, locked)
+      // From now on means now too: a limit that was set for this period only would stand before it.
+      await budgetPeriodLimit(tx, { budget: budget.name, period: locked }, period === null ? null : limit)
+      if (period === null) await budgetLimit(tx, now, { ...budget, hasSource: budget.source !== undefined }, limit)
+      const after = await budgetStatus(tx, now, budget, locked)
+      const details = { from: before.limit, to: after.limit, limitFrom: after.limitFrom, period }
+      await auditWrite(tx, now, { actor, action: 'budget.adjust', target: budget.name, details })
+      return locked
+    })
+    const status = await budgetStatus(this.#db, now, budget, key)
+    await this.#tell(budget, status)
+    return status
+  }
+
+  async #spendIn(tx: Transaction, budget: Budget, run: BudgetRun, spending: Spending): Promise<BudgetStatus> {
+    const now = this.#now()
+    const [row] = (await budgetLook(tx, now, [budget], spending.period)) as [BudgetRow]
+    const { id, amount, calls, details } = spending
+    const { type, createdBy } = run.job
+    const charge = { id, budget: budget.name, period: row.period, amount, calls, type, createdBy }
+    const isNew = await budgetSpend(tx, now, run.fence, charge)
+    if (isNew) await addToSource(budget, tx, row, { amount, calls, type, createdBy, details })
+    return budgetStatus(tx, now, budget, row.period)
+  }
+
+  /** The key of the period, whose row is ours until the transaction ends. */
+  async #lock(tx: Session, budget: Budget, wanted: string | null): Promise<string> {
+    const [row] = (await budgetLook(tx, this.#now(), [budget], wanted)) as [BudgetRow]
+    await budgetPeriodLock(tx, this.#now(), { budget: budget.name, period: row.period })
+    return row.period
+  }
+
+  /** Mostly there is nothing to tell, and this costs nothing. After a raise the lower thresholds are armed again. */
+  async #tell(budget: Budget, seen: BudgetStatus): Promise<void> {
+    if (reachedThreshold(seen) === seen.notified) return
+    try {
+      const { before, status } = await this.#db.transaction((tx) => this.#notify(tx, budget, seen.period))
+      for (const threshold of newThresholds(before, status.notified)) this.#services.onThreshold(threshold, status)
+    } catch (error) {
+      // Whoever looks next tells it. What was asked for is done, and must not fail because of this.
+      this.#services.onError('tell the threshold of a budget', error)
+    }
+  }
+
+  async #notify(tx: Session, budget: Budget, wanted: string): Promise<{ before: number; status: BudgetStatus }> {
+    const period = await this.#lock(tx, budget, wanted)
+    const status = await budgetStatus(tx, this.#now(), budget, period)
+    const notified = reachedThreshold(status)
+    if (notified !== status.notified) await budgetNotified(tx, { budget: budget.name, period }, notified)
+    return { before: status.notified, status: { ...status, notified } }
+  }
+
+  #now(): Date | null {
+    return this.#services.clock.databaseNow()
+  }
+}
+
+/** What was spent is spent: a database that is away for a moment must not lose it. Only for what is counted once. */
+async function repeated<Result>(work: () => Promise<Result>): Promise<Result> {
+  for (const delayMs of REPEAT_AFTER_MS) {
+    try {
+      return await work()
+    } catch (error) {
+      if (!isPassing(error)) throw error
+      await new Promise((resolve) => setTimeout(resolve, delayMs))
+    }
+  }
+  return work()
+}
+
+/** The database could not be asked, or did not answer. */
+export const isPassing = (error: unknown): boolean =>
+  error instanceof CommitUnknown || isConnectionFailure(error) || isTransient(error)
