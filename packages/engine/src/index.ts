@@ -1,4 +1,5 @@
 // The public surface, by name.
+export type { AdjustOptions, BudgetClient, BudgetPeriodOption } from './client/budgets.ts'
 export type {
   CorrelatedJobs,
   CorrelationOptions,
@@ -23,6 +24,15 @@ export type { RedriveResult, RefusalReason } from './client/redrive.ts'
 export type { JobResult, ResultOptions } from './client/results.ts'
 export type { RetryResult } from './client/retry.ts'
 export type { Clock } from './clock.ts'
+export {
+  type Budget,
+  type BudgetDefinition,
+  type BudgetLevel,
+  type BudgetPeriod,
+  type BudgetSource,
+  type BudgetSpending,
+  defineBudget,
+} from './contract/budget.ts'
 export type { Duration } from './contract/duration.ts'
 export { defineJob, type JobContract, type PayloadInput, type ResultOutput, type Retention } from './contract/job.ts'
 export { cancel, discard, type Outcome, RetryAfter, snooze } from './contract/outcome.ts'
@@ -32,6 +42,9 @@ export type { DeadReason, RedrivePolicy } from './contract/redrive.ts'
 export { type Backoff, delays, exponential, fixed, type Jitter, linear, type RetryPolicy } from './contract/retry.ts'
 export { endWorker } from './end-worker.ts'
 export {
+  BudgetExceeded,
+  type BudgetRefusal,
+  BudgetSourceFailed,
   ClientClosed,
   DatabaseTimeout,
   DatabaseUnavailable,
@@ -54,12 +67,14 @@ export {
   TenantMismatch,
   TenantRequired,
   TimedOut,
+  UnknownBudget,
   UnknownJobType,
   Unrecoverable,
   UnsupportedDatabase,
   WorkerStopping,
 } from './errors.ts'
 export type { Events, JobRef, MillraceEvents } from './events.ts'
+export type { BudgetStatus } from './governance/budget-status.ts'
 export type { Logger } from './logger.ts'
 export {
   type MigrationProgress,
@@ -69,6 +84,7 @@ export {
   migrationStatus,
 } from './migrate.ts'
 export { createMillrace, type Millrace, type MillraceOptions } from './millrace.ts'
+export type { BudgetUsage } from './store/budgets.ts'
 export type { Queryable } from './store/db.ts'
 export type {
   DeadLetter,
@@ -83,5 +99,6 @@ export { type WorkSettings, workSettingsFrom } from './work-env.ts'
 export { type Handler, type Implementation, implement, type JobContext } from './worker/context.ts'
 export type { Isolation } from './worker/isolation/isolation.ts'
 export type { LaneOptions } from './worker/lane-plan.ts'
+export type { Reservation, RunBudget, SpendOptions } from './worker/run-budget.ts'
 export type { MemoryOptions, WorkOptions } from './worker/work-options.ts'
 export type { LaneDescription, Worker } from './worker/worker.ts'

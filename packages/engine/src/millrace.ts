@@ -1,5 +1,6 @@
 // The client that programs hold: enqueue, look, cancel, and start workers.
 import type pg from 'pg'
+import { BudgetClient } from './client/budgets.ts'
 import {
   type CorrelatedJobs,
   type CorrelationOptions,
@@ -38,7 +39,7 @@ export interface MillraceOptions {
   schema?: string
   /**
    * Connections at most for enqueueing, and as many again for the transactions of a worker's handlers. A worker needs
-   * four more for itself. Default 10.
+   * four more for itself, and two if its jobs are charged to budgets. Default 10.
    */
   maxConnections?: number
   /**
@@ -65,6 +66,7 @@ export interface ClientServices {
 
 const DEFAULT_CONNECTIONS = 10
 const ENGINE_CONNECTIONS = 3
+const BUDGET_CONNECTIONS = 2
 
 export function createMillrace(options: MillraceOptions): Millrace {
   return new Millrace(options)
@@ -74,6 +76,8 @@ export class Millrace {
   readonly events = new Events()
   /** Jobs that failed for good, and what to do with them. */
   readonly deadLetters: DeadLetters
+  /** What jobs may spend, and have spent. */
+  readonly budgets: BudgetClient
   readonly #options: MillraceOptions
   readonly #connection: pg.ClientConfig
   readonly #schema: string
@@ -106,6 +110,7 @@ export class Millrace {
     this.#enqueuer = new Enqueuer(services)
     this.#jobs = new JobManager(services)
     this.deadLetters = new DeadLetters(services)
+    this.budgets = new BudgetClient({ ...services, events: this.events })
     this.#correlations = new Correlations(services)
   }
 
@@ -202,6 +207,7 @@ export class Millrace {
     const slots = settings.lanes.reduce((sum, lane) => sum + lane.slots, 0)
     const worker = new Worker(settings, {
       db,
+      budgetDb: this.#open(BUDGET_CONNECTIONS),
       handlerDb: this.#open(Math.min(slots, this.#options.maxConnections ?? DEFAULT_CONNECTIONS)),
       clock: this.#clock,
       registry: this.#registry,

@@ -1,9 +1,10 @@
-// Creates the archive's partitions ahead, drops the expired ones, and forgets workers that ended and dead letters that
-// were settled long ago.
+// Creates the archive's partitions ahead, drops the expired ones, and forgets workers that ended, dead letters that were
+// settled long ago, and what dead runs had reserved of budgets.
 //
 // Runs hourly in every worker process; every step is harmless when another process does the same at that moment, and
 // is finished by the next pass if it was cut off.
 import type { Clock } from '../clock.ts'
+import { budgetReservationSweep } from '../store/budgets.ts'
 import type { Database } from '../store/db.ts'
 import { deadLetterPrune } from '../store/dead-letters.ts'
 import { ensurePartitions, prunePartitions } from '../store/partitions.ts'
@@ -14,12 +15,14 @@ const HOUR_MS = 3_600_000
 const FORGET_WORKERS_AFTER_MS = 24 * HOUR_MS
 const FORGET_LETTERS_AFTER_MS = 7 * 24 * HOUR_MS
 const LETTERS_AT_ONCE = 1_000
+const RESERVATIONS_AT_ONCE = 1_000
 
 export interface HousekeepingResult {
   created: string[]
   dropped: string[]
   workersForgotten: number
   lettersForgotten: number
+  reservationsForgotten: number
 }
 
 export class Housekeeper implements Ticker<HousekeepingResult> {
@@ -40,10 +43,12 @@ export class Housekeeper implements Ticker<HousekeepingResult> {
       // Leases live on the database's own clock, whatever a test does with time.
       workersForgotten: await workerPrune(this.#db, null, FORGET_WORKERS_AFTER_MS),
       lettersForgotten: await deadLetterPrune(this.#db, now, FORGET_LETTERS_AFTER_MS, LETTERS_AT_ONCE),
+      reservationsForgotten: await budgetReservationSweep(this.#db, RESERVATIONS_AT_ONCE),
     }
   }
 
   delayAfter(result: HousekeepingResult): number {
-    return result.lettersForgotten === LETTERS_AT_ONCE ? 0 : HOUR_MS
+    const isMore = result.lettersForgotten === LETTERS_AT_ONCE || result.reservationsForgotten === RESERVATIONS_AT_ONCE
+    return isMore ? 0 : HOUR_MS
   }
 }

@@ -64,6 +64,10 @@ class BareBench {
         implementation: () => this.#implementation,
         isolatedHandler: () => isolatedInline(this.#implementation),
         mayStart: () => true,
+        admit: async () => undefined,
+        budgetPort: () => {
+          throw this.#misused('ctx.budget')
+        },
         settle: (run, settlement) => {
           run.isSettling = true
           resolve(reportOf(run, settlement, this.#logger.lines))
@@ -81,10 +85,14 @@ class BareBench {
   }
 
   async #refuse(): Promise<never> {
+    throw this.#misused('ctx.transaction or ctx.complete')
+  }
+
+  #misused(what: string): InvalidDefinition {
     this.misuse ??= new InvalidDefinition(
-      `The handler of job "${this.#run.job.type}" used ctx.transaction or ctx.complete, and this run has no database. Run it with runJob(…, { millrace }).`,
+      `The handler of job "${this.#run.job.type}" used ${what}, and this run has no database. Run it with runJob(…, { millrace }).`,
     )
-    throw this.misuse
+    return this.misuse
   }
 }
 

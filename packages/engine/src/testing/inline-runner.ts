@@ -1,6 +1,8 @@
 // Runs claimed jobs one at a time in the caller's process: what a worker does between claim and settlement, by the same
 // parts (executor, verdict, completion, acker), without its loops, its lease thread and its slots.
 
+import type { BudgetStatus } from '../governance/budget-status.ts'
+import { Budgets } from '../governance/budgets.ts'
 import type { ClientServices } from '../millrace.ts'
 import { ensurePartitions } from '../store/partitions.ts'
 import { Acker, type Entry, type SettleResult } from '../worker/acker.ts'
@@ -8,6 +10,7 @@ import { Completion } from '../worker/completion.ts'
 import type { Implementation } from '../worker/context.ts'
 import { Executor, type ExecutorServices } from '../worker/executor.ts'
 import type { Run } from '../worker/run.ts'
+import { RunBudgets } from '../worker/run-budgets.ts'
 import { reportSettled } from '../worker/settled-events.ts'
 import { settlementOfValue } from '../worker/verdict.ts'
 import { isolatedInline } from './isolated-inline.ts'
@@ -19,6 +22,8 @@ export class InlineRunner {
   readonly #logger: LogCollector
   readonly #acker: Acker
   readonly #executor: Executor
+  /** What a run leaves to be put in order, when its handler has returned. */
+  #ended: Promise<void> | undefined
   readonly #unsettled = new Map<Run, (report: RunReport) => void>()
 
   constructor(services: ClientServices, handlers: readonly Implementation[]) {
@@ -33,7 +38,9 @@ export class InlineRunner {
   async run(run: Run): Promise<RunReport> {
     this.#logger.lines = []
     const settled = new Promise<RunReport>((resolve) => this.#unsettled.set(run, resolve))
-    return keptAlive(settled, () => this.#executor.execute(run))
+    const report = await keptAlive(settled, () => this.#executor.execute(run))
+    await this.#ended
+    return report
   }
 
   #makeAcker(): Acker {
@@ -49,8 +56,17 @@ export class InlineRunner {
     })
   }
 
+  #makeBudgets(): RunBudgets {
+    const { db, clock, events } = this.#services
+    const onError = (during: string, error: unknown) => events.emit('database_error', { during, error })
+    const onThreshold = (threshold: number, budget: BudgetStatus) =>
+      events.emit('budget_threshold', { threshold, budget })
+    return new RunBudgets({ budgets: new Budgets({ db, clock, onThreshold, onError }), onError })
+  }
+
   #executorServices(): ExecutorServices {
     const { db, clock, events } = this.#services
+    const budgets = this.#makeBudgets()
     const completion = new Completion<Run>({
       db,
       clock,
@@ -62,12 +78,16 @@ export class InlineRunner {
       implementation: (type) => this.#handlers.get(type) as Implementation,
       isolatedHandler: (run) => isolatedInline(this.#handlers.get(run.job.type) as Implementation),
       mayStart: () => true,
+      admit: (run) => budgets.admit(run),
+      budgetPort: (run) => budgets.port(run),
       settle: (run, settlement) => this.#acker.add(run, settlement),
       completeInOwnTransaction: (run, work) => completion.inOwnTransaction(run, work),
       completeIn: (run, tx, result) => completion.in(run, tx, result),
       isCompleted: (run) => completion.wasSettled(run),
       onStarted: (run) => events.emit('job_started', { job: run.ref() }),
-      onReturned: () => {},
+      onReturned: (run) => {
+        this.#ended = budgets.end(run)
+      },
       onCommitted: (run) => run.inTransaction && this.#settled({ run, settlement: run.inTransaction }, 'won'),
       onLeaked: (run) => events.emit('slot_leaked', { job: run.ref() }),
     }

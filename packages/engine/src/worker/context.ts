@@ -7,6 +7,7 @@ import type { Queryable, Transaction } from '../store/db.ts'
 import { FlightRecorder } from './flight-recorder.ts'
 import { checkIsolation, type Isolation } from './isolation/isolation.ts'
 import type { Run } from './run.ts'
+import { type BudgetPort, noBudget, PortedBudget, type RunBudget } from './run-budget.ts'
 
 export interface JobContext {
   readonly jobId: string
@@ -24,6 +25,8 @@ export interface JobContext {
   readonly signal: AbortSignal
   /** Bound to this job; the last lines are stored with the attempt if it fails. */
   readonly log: Logger
+  /** What is left of the budget that the contract names. Throws InvalidDefinition if it names none. */
+  readonly budget: RunBudget
   /**
    * Exactly-once effects: what `work` writes through `tx` and the completion of this job commit together, or not at
    * all. Return its value from the handler.
@@ -59,12 +62,15 @@ export interface ContextServices {
   logger: Logger
   completeInOwnTransaction<Value>(run: Run, work: (tx: Transaction) => Promise<Value>): Promise<Value>
   completeIn(run: Run, tx: Queryable, result: unknown): Promise<void>
+  /** Where ctx.budget sends its calls. */
+  budgetPort(run: Run): BudgetPort
 }
 
 export class RunningContext implements JobContext {
   readonly #run: Run
   readonly #services: ContextServices
   #recorder: FlightRecorder | undefined
+  #budget: RunBudget | undefined
 
   constructor(run: Run, services: ContextServices) {
     this.#run = run
@@ -108,6 +114,21 @@ export class RunningContext implements JobContext {
   get log(): Logger {
     this.#recorder ??= new FlightRecorder(this.#services.logger, this.#run)
     return this.#recorder
+  }
+
+  get budget(): RunBudget {
+    this.#budget ??= this.#openBudget()
+    return this.#budget
+  }
+
+  #openBudget(): RunBudget {
+    const port = this.budgetPort()
+    if (this.#run.budget === undefined) throw noBudget(this.type)
+    return new PortedBudget(port, this.#run.budget)
+  }
+
+  budgetPort(): BudgetPort {
+    return this.#services.budgetPort(this.#run)
   }
 
   /** What the flight recorder kept, as JSON text. */

@@ -1,7 +1,7 @@
 // Runs one claimed job: take its flag, check its payload, call the handler, watch its time, hand over the verdict.
 import { after, type Clock, monotonicMs } from '../clock.ts'
 import { parseStored } from '../contract/payload.ts'
-import { TimedOut } from '../errors.ts'
+import { BudgetExceeded, TimedOut } from '../errors.ts'
 import { runContext } from '../run-context.ts'
 import type { Settlement } from '../store/settlements.ts'
 import { type ContextServices, type Implementation, RunningContext } from './context.ts'
@@ -16,6 +16,8 @@ export interface ExecutorServices extends ContextServices {
   isolatedHandler(run: Run): Promise<IsolatedHandler>
   /** True when this run may start: its flag was ours to take and the lease is trusted. */
   mayStart(run: Run): boolean
+  /** Asked of runs that are charged to a budget: undefined if the handler may be called. Never rejects. */
+  admit(run: Run): Promise<Ending | undefined>
   settle(run: Run, settlement: Settlement): void
   /** After ctx.complete(tx): did the handler's transaction commit? */
   isCompleted(run: Run): Promise<boolean>
@@ -63,6 +65,13 @@ export class Executor {
   }
 
   #call(run: Run, context: RunningContext, payload: unknown): Ending | Promise<Ending> {
+    if (run.contract.budget === undefined) return this.#callHandler(run, context, payload)
+    return this.#services
+      .admit(run)
+      .then((held) => held ?? this.#refusal(run, { value: payload }) ?? this.#callHandler(run, context, payload))
+  }
+
+  #callHandler(run: Run, context: RunningContext, payload: unknown): Ending | Promise<Ending> {
     const { handler } = this.#services.implementation(run.job.type)
     if (typeof handler !== 'function') return this.#callIsolated(run, context, payload)
     const { id: jobId, correlationId } = run.job
@@ -98,6 +107,7 @@ export class Executor {
   }
 
   #conclude(run: Run, context: RunningContext, ending: Ending): void {
+    if ('thrown' in ending && run.abortReason === undefined) run.hardStop = hardStopOf(ending.thrown)
     const ageMs = run.ageMs(this.#services.clock.databaseNow())
     const settlement = endingOf(() => verdict({ run, ending, ageMs, logs: context.recording(), random: Math.random() }))
     if (settlement instanceof Promise) void settlement.then((later) => this.#settle(run, later))
@@ -165,6 +175,10 @@ async function endingLater(work: PromiseLike<unknown>, finish: (() => void) | un
   } finally {
     finish?.()
   }
+}
+
+function hardStopOf(thrown: unknown): BudgetExceeded | undefined {
+  return thrown instanceof BudgetExceeded && thrown.level === 'HARD_STOP' ? thrown : undefined
 }
 
 function isThenable(value: unknown): value is PromiseLike<unknown> {

@@ -1,7 +1,9 @@
 // One run of one job in this process: from the claim to the settlement.
 import { monotonicMs } from '../clock.ts'
 import type { JobContract } from '../contract/job.ts'
+import type { BudgetRefusal } from '../errors.ts'
 import type { JobRef } from '../events.ts'
+import type { BudgetStatus } from '../governance/budget-status.ts'
 import type { ClaimedJob } from '../store/jobs.ts'
 import type { Settlement } from '../store/settlements.ts'
 import type { Lane, LaneType } from './lane.ts'
@@ -26,6 +28,12 @@ export class Run {
   inTransaction: Settlement | undefined
   /** That transaction is known to have committed. */
   isCommitted = false
+  /** Where its budget stood when it began. */
+  budget: BudgetStatus | undefined
+  /** It has reserved or spent something. */
+  hasCharged = false
+  /** Its budget is spent: that is why its job is cancelled. */
+  hardStop: BudgetRefusal | undefined
   #controller: AbortController | undefined
   #abortReason: unknown
 

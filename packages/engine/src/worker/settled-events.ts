@@ -16,6 +16,7 @@ export function reportSettled(events: Events, { run, settlement }: Entry, result
     case 'finish':
       if (settlement.status === 'cancelled') {
         events.emit('job_cancelled', { job: run.ref(), reason: settlement.reason ?? '' })
+        if (run.hardStop !== undefined) events.emit('budget_hard_stop', { job: run.ref(), budget: run.hardStop })
       } else if (events.has('job_completed')) {
         events.emit('job_completed', { job: run.ref(), durationMs: monotonicMs() - run.startedAtMs })
       }

@@ -3,7 +3,15 @@ import { type Outcome, outcomeKind, RetryAfter } from '../contract/outcome.ts'
 import { type Checked, encodeResult, validate } from '../contract/payload.ts'
 import type { DeadReason } from '../contract/redrive.ts'
 import { backoffMs } from '../contract/retry.ts'
-import { InvalidPayload, InvalidResult, LeaseLost, TimedOut, Unrecoverable, WorkerStopping } from '../errors.ts'
+import {
+  BudgetExceeded,
+  InvalidPayload,
+  InvalidResult,
+  LeaseLost,
+  TimedOut,
+  Unrecoverable,
+  WorkerStopping,
+} from '../errors.ts'
 import { failureFrom } from '../failure.ts'
 import { giveBack, type Settlement } from '../store/settlements.ts'
 import type { Run } from './run.ts'
@@ -80,6 +88,7 @@ function failed({ run, ageMs, logs, random }: VerdictInput, error: unknown): Set
   const { retry } = run.contract
   const { attempt, maxAttempts } = run.job
   if (error instanceof LeaseLost) return giveBack(run.fence)
+  if (error instanceof BudgetExceeded) return held(run, error)
   // One of another job, which the handler tried to enqueue, is a failure like any other.
   if (error instanceof InvalidPayload && error.isStored) return bury(run, 'invalid_payload', error, logs)
   if (error instanceof Unrecoverable || error instanceof InvalidResult) return bury(run, 'unrecoverable', error, logs)
@@ -90,6 +99,12 @@ function failed({ run, ageMs, logs, random }: VerdictInput, error: unknown): Set
     return bury(run, 'gave_up', error, logs)
   if (isPostponed) return requeue(run, { delayMs, refund: true })
   return { ...requeue(run, { delayMs, refund: false }), failure: { ...failureFrom(error), logs } }
+}
+
+/** Neither a failure nor an attempt: the job waits for its budget, or ends because that is spent. */
+function held(run: Run, { level, retryInMs, message }: BudgetExceeded): Settlement {
+  if (level === 'HARD_STOP') return finish(run, 'cancelled', null, message)
+  return requeue(run, { delayMs: retryInMs, refund: true })
 }
 
 function requeue(run: Run, how: { delayMs: number; refund: boolean }): Settlement & { kind: 'requeue' } {

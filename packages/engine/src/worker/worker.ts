@@ -7,9 +7,11 @@ import { type Clock, monotonicMs, within } from '../clock.ts'
 import type { Registry } from '../contract/registry.ts'
 import { LeaseLost, WorkerStopping } from '../errors.ts'
 import type { Events } from '../events.ts'
+import { Budgets } from '../governance/budgets.ts'
 import type { Logger } from '../logger.ts'
 import { Loop } from '../maintenance/loop.ts'
 import { maintenanceLoops } from '../maintenance/services.ts'
+import { budgetDeclare } from '../store/budgets.ts'
 import type { Database } from '../store/db.ts'
 import { type ClaimedJob, jobReleaseRun, type RunningRow } from '../store/jobs.ts'
 import { ensurePartitions } from '../store/partitions.ts'
@@ -29,6 +31,7 @@ import { MAX_PREFETCH, Prefetch } from './prefetch.ts'
 import type { LeaseTimes } from './pulse-protocol.ts'
 import { Reconciler } from './reconciler.ts'
 import type { Run } from './run.ts'
+import { RunBudgets } from './run-budgets.ts'
 import { reportSettled } from './settled-events.ts'
 import { settlementOfValue } from './verdict.ts'
 
@@ -47,6 +50,8 @@ export interface WorkerServices {
   db: Database
   /** For the transactions of handlers. Closed with the worker. */
   handlerDb: Database
+  /** For what handlers reserve and spend while they hold a connection of their own. Closed with the worker. */
+  budgetDb: Database
   clock: Clock
   registry: Registry
   events: Events
@@ -74,6 +79,7 @@ export class Worker {
   readonly #lease: Lease
   readonly #prefetch = new Prefetch()
   readonly #isolated: IsolatedPools
+  readonly #budgets: RunBudgets
   readonly #dispatcher: Dispatcher
   readonly #fetcher: Fetcher
   readonly #acker: Acker
@@ -91,6 +97,7 @@ export class Worker {
     this.#services = services
     this.#lease = this.#makeLease()
     this.#acker = this.#makeAcker()
+    this.#budgets = this.#makeBudgets()
     const { connection, implementations } = settings
     this.#isolated = new IsolatedPools({ connection, implementations, schema: services.db.schema }, services)
     this.#dispatcher = this.#makeDispatcher(this.#makeExecutor())
@@ -132,8 +139,10 @@ export class Worker {
   }
 
   async #startUp(): Promise<void> {
-    const { clock, db, events, waker } = this.#services
+    const { clock, db, events, registry, waker } = this.#services
     await ensurePartitions(db, clock.databaseNow())
+    const { budgets } = registry
+    if (budgets.length > 0) await budgetDeclare(db, clock.databaseNow(), budgets)
     await this.#isolated.start()
     await this.#lease.take()
     if (this.#stopped !== undefined) throw new WorkerStopping()
@@ -173,7 +182,8 @@ export class Worker {
     await within(STEP_MS, Promise.all([loops, this.#services.waker.flush()]))
     await this.#lease.end('shut down')
     // Whatever still runs has lost its job: its transaction must not go on, let alone hold us up.
-    await Promise.all([this.#services.db.close(CLOSE_MS), this.#services.handlerDb.close(0)])
+    const { db, budgetDb, handlerDb } = this.#services
+    await Promise.all([db.close(CLOSE_MS), budgetDb.close(CLOSE_MS), handlerDb.close(0)])
     this.#services.events.emit('worker_stopped', { workerId: this.id })
   }
 
@@ -252,6 +262,8 @@ export class Worker {
       implementation: (type) => implementations.get(type) as Implementation,
       isolatedHandler: (run) => this.#isolated.handlerFor(run),
       mayStart: (run) => this.#mayStart(run),
+      admit: (run) => this.#budgets.admit(run),
+      budgetPort: (run) => this.#budgets.port(run),
       settle: (run, settlement) => this.#acker.add(run, settlement),
       completeInOwnTransaction: (run, work) => completion.inOwnTransaction(run, work),
       completeIn: (run, tx, result) => completion.in(run, tx, result),
@@ -261,6 +273,21 @@ export class Worker {
       onCommitted: (run) => this.#committed(run),
       onLeaked: (run) => this.#leaked(run),
     })
+  }
+
+  #makeBudgets(): RunBudgets {
+    const { budgetDb: db, clock, events, logger } = this.#services
+    const onError = (during: string, error: unknown) => this.#failed(during, error)
+    const budgets = new Budgets({
+      db,
+      clock,
+      onThreshold: (threshold, budget) => {
+        events.emit('budget_threshold', { threshold, budget })
+        logger.warn({ threshold, ...budget }, 'a budget has reached a threshold')
+      },
+      onError,
+    })
+    return new RunBudgets({ budgets, onError })
   }
 
   #makeDispatcher(executor: Executor): Dispatcher {
@@ -358,6 +385,7 @@ export class Worker {
 
   #returned(run: Run): void {
     this.#dispatcher.returned(run)
+    void this.#budgets.end(run)
     // The next suspect waits for this one.
     if (run.isSuspect) this.#fetcher.wake(run.job.queue)
     if (run.isLeaked) this.#services.events.emit('slot_recovered', { job: run.ref() })

@@ -9,6 +9,7 @@ import { runContext } from '../../run-context.ts'
 import { Database } from '../../store/db.ts'
 import type { Settlement } from '../../store/settlements.ts'
 import type { JobContext } from '../context.ts'
+import type { BudgetCall } from './budget-call.ts'
 import { ChildRun } from './child-run.ts'
 import { decodeThrown, demandSendable, encodeThrown, encodeValue, type SentEnding, withoutFields } from './encoding.ts'
 import type { FromChild, RunRequest, ToChild } from './protocol.ts'
@@ -22,7 +23,7 @@ let handler: UnknownHandler
 let db: Database
 let current: ChildRun | undefined
 
-const asks = new Map<number, { resolve: (settlement: Settlement) => void; reject: (error: unknown) => void }>()
+const asks = new Map<number, { resolve: (answer: unknown) => void; reject: (error: unknown) => void }>()
 let lastAsk = 0
 
 function send(message: FromChild): void {
@@ -45,11 +46,11 @@ async function receive(message: ToChild): Promise<void> {
     case 'abort':
       current?.abort(decodeThrown(message.reason))
       break
-    case 'settlement':
-      asks.get(message.ask)?.resolve(message.settlement)
+    case 'answer':
+      asks.get(message.ask)?.resolve(message.value)
       asks.delete(message.ask)
       break
-    case 'settlement-refused':
+    case 'refused':
       asks.get(message.ask)?.reject(decodeThrown(message.error))
       asks.delete(message.ask)
       break
@@ -73,7 +74,7 @@ async function load(module: string): Promise<void> {
 
 async function perform(request: RunRequest): Promise<void> {
   const { runId, jobId, correlationId } = request.facts
-  const run = new ChildRun(request, { db, tell: send, settlementOf })
+  const run = new ChildRun(request, { db, tell: send, settlementOf, askBudget })
   current = run
   let ending: SentEnding
   try {
@@ -93,19 +94,29 @@ async function perform(request: RunRequest): Promise<void> {
   send({ kind: 'ended', runId, ending })
 }
 
-function settlementOf(runId: string, value: unknown): Promise<Settlement> {
+/** Sends a question to the worker and waits for its answer. Throws what cannot be sent. */
+async function answerTo(question: (ask: number) => FromChild): Promise<unknown> {
   const ask = ++lastAsk
+  const message = question(ask)
+  demandSendable(message)
   return new Promise((resolve, reject) => {
     asks.set(ask, { resolve, reject })
-    try {
-      const encoded = encodeValue(value)
-      demandSendable(encoded)
-      send({ kind: 'settlement-of', runId, ask, value: encoded })
-    } catch (error) {
-      asks.delete(ask)
-      reject(unsendable(error))
-    }
+    send(message)
   })
+}
+
+async function settlementOf(runId: string, value: unknown): Promise<Settlement> {
+  const encoded = encodeValue(value)
+  try {
+    demandSendable(encoded)
+  } catch (error) {
+    throw unsendable(error)
+  }
+  return (await answerTo((ask) => ({ kind: 'settlement-of', runId, ask, value: encoded }))) as Settlement
+}
+
+function askBudget(runId: string, call: BudgetCall): Promise<unknown> {
+  return answerTo((ask) => ({ kind: 'budget', runId, ask, call }))
 }
 
 const unsendable = (error: unknown): InvalidResult =>

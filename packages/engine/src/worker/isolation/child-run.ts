@@ -3,11 +3,14 @@ import { type Clock, monotonicMs } from '../../clock.ts'
 import type { Retention } from '../../contract/job.ts'
 import { LeaseLost } from '../../errors.ts'
 import { storable } from '../../failure.ts'
+import type { BudgetStatus } from '../../governance/budget-status.ts'
 import type { Logger } from '../../logger.ts'
 import type { Database } from '../../store/db.ts'
 import type { Settlement } from '../../store/settlements.ts'
 import { type CompletableRun, Completion } from '../completion.ts'
 import type { JobContext } from '../context.ts'
+import { noBudget, PortedBudget, type RunBudget } from '../run-budget.ts'
+import { type BudgetCall, callingPort } from './budget-call.ts'
 import { isSendable, sendableFields } from './encoding.ts'
 import type { AboutRun, RunFacts, RunRequest } from './protocol.ts'
 
@@ -22,6 +25,7 @@ export interface ChildRunServices {
   tell(message: AboutRun): void
   /** Asks the worker how this value would be settled. */
   settlementOf(runId: string, value: unknown): Promise<Settlement>
+  askBudget(runId: string, call: BudgetCall): Promise<unknown>
 }
 
 export class ChildRun implements CompletableRun {
@@ -33,11 +37,13 @@ export class ChildRun implements CompletableRun {
   readonly #services: ChildRunServices
   readonly #clock: Clock
   readonly #controller = new AbortController()
+  readonly #budget: BudgetStatus | undefined
   #inTransaction: Settlement | undefined
   #isOver = false
 
   constructor(request: RunRequest, services: ChildRunServices) {
     const { facts, retention, stuckInMs, databaseNow } = request
+    this.#budget = request.budget
     this.facts = facts
     this.fence = { id: facts.jobId, runId: facts.runId }
     this.contract = { retention }
@@ -78,12 +84,28 @@ export class ChildRun implements CompletableRun {
         return this.#services.settlementOf(run.facts.runId, value)
       },
     })
-    return {
+    const context: Omit<JobContext, 'budget'> = {
       ...this.facts,
       signal: this.#controller.signal,
       log: this.#logger(),
       transaction: (work) => completion.inOwnTransaction(this, work),
       complete: (tx, result) => completion.in(this, tx, result),
+    }
+    // Not enumerable: without a budget it throws, and a handler that copies its context must not meet that.
+    return Object.defineProperty(context, 'budget', { get: this.#budgetOpener() }) as JobContext
+  }
+
+  #budgetOpener(): () => RunBudget {
+    const { type, runId } = this.facts
+    let opened: RunBudget | undefined
+    return () => {
+      if (this.#budget === undefined) throw noBudget(type)
+      const port = callingPort(type, async (call) => {
+        if (this.#isOver) throw new LeaseLost('its handler has returned')
+        return this.#services.askBudget(runId, call)
+      })
+      opened ??= new PortedBudget(port, this.#budget)
+      return opened
     }
   }
 

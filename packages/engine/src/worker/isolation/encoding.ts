@@ -2,7 +2,15 @@
 // of an error, and both decide what becomes of a job.
 import { serialize } from 'node:v8'
 import { cancel, discard, type Outcome, outcomeKind, RetryAfter, snooze } from '../../contract/outcome.ts'
-import { InvalidPayload, InvalidResult, LeaseLost, TimedOut, Unrecoverable, WorkerStopping } from '../../errors.ts'
+import {
+  BudgetExceeded,
+  InvalidPayload,
+  InvalidResult,
+  LeaseLost,
+  TimedOut,
+  Unrecoverable,
+  WorkerStopping,
+} from '../../errors.ts'
 import { failureFrom } from '../../failure.ts'
 import { CancelRequested, type Ending } from '../verdict.ts'
 
@@ -10,6 +18,7 @@ import { CancelRequested, type Ending } from '../verdict.ts'
 const recognised = {
   Unrecoverable,
   RetryAfter,
+  BudgetExceeded,
   InvalidPayload,
   InvalidResult,
   LeaseLost,

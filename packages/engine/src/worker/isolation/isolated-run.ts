@@ -4,6 +4,7 @@ import { Unrecoverable, WorkerStopping } from '../../errors.ts'
 import type { RunningContext } from '../context.ts'
 import type { Run } from '../run.ts'
 import { CancelRequested, settlementOfValue } from '../verdict.ts'
+import { answerBudgetCall } from './budget-call.ts'
 import type { IsolatedChild } from './child-process.ts'
 import { decodeEnding, decodeValue, encodeThrown, isSendable } from './encoding.ts'
 import type { AboutRun, RunFacts, RunRequest } from './protocol.ts'
@@ -100,6 +101,7 @@ function requestOf({ run, clock }: IsolatedWork, payload: unknown, context: Runn
     retention: run.contract.retention,
     stuckInMs: run.stuckAtMs - monotonicMs(),
     databaseNow: clock.databaseNow(),
+    budget: run.budget,
   }
 }
 
@@ -118,15 +120,19 @@ async function hear(child: IsolatedChild, { run, context }: Running, message: Ab
     case 'in-transaction':
       run.inTransaction = message.settlement
       break
-    case 'settlement-of': {
-      const { ask } = message
-      try {
-        const settlement = await settlementOfValue(run, decodeValue(message.value), null)
-        child.send({ kind: 'settlement', ask, settlement })
-      } catch (error) {
-        child.send({ kind: 'settlement-refused', ask, error: encodeThrown(error) })
-      }
+    case 'settlement-of':
+      await answer(child, message.ask, async () => settlementOfValue(run, decodeValue(message.value), null))
       break
-    }
+    case 'budget':
+      await answer(child, message.ask, () => answerBudgetCall(context.budgetPort(), message.call))
+      break
+  }
+}
+
+async function answer(child: IsolatedChild, ask: number, work: () => Promise<unknown>): Promise<void> {
+  try {
+    child.send({ kind: 'answer', ask, value: await work() })
+  } catch (error) {
+    child.send({ kind: 'refused', ask, error: encodeThrown(error) })
   }
 }

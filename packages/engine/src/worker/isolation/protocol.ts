@@ -2,9 +2,11 @@
 // and results keep their dates, maps and big integers; what no clone can carry is encoded in encoding.ts.
 import type { ClientConfig } from 'pg'
 import type { Retention } from '../../contract/job.ts'
+import type { BudgetStatus } from '../../governance/budget-status.ts'
 import type { Logger } from '../../logger.ts'
 import type { Settlement } from '../../store/settlements.ts'
 import type { JobContext } from '../context.ts'
+import type { BudgetCall } from './budget-call.ts'
 import type { SentEnding, SentThrown, SentValue } from './encoding.ts'
 
 /** What a context is made of, apart from what acts. */
@@ -29,6 +31,7 @@ export interface RunRequest {
   /** From now until the run is called stuck: processes do not share a monotonic clock everywhere. */
   stuckInMs: number
   databaseNow: Date | null
+  budget: BudgetStatus | undefined
 }
 
 export type ToChild =
@@ -36,8 +39,8 @@ export type ToChild =
   | { kind: 'start'; module: string; connection: ClientConfig; schema: string }
   | { kind: 'run'; request: RunRequest }
   | { kind: 'abort'; reason: SentThrown }
-  | { kind: 'settlement'; ask: number; settlement: Settlement }
-  | { kind: 'settlement-refused'; ask: number; error: SentThrown }
+  | { kind: 'answer'; ask: number; value: unknown }
+  | { kind: 'refused'; ask: number; error: SentThrown }
   | { kind: 'stop' }
 
 /** About a run. Its id is in each: what an earlier run left behind must not speak for the one that runs now. */
@@ -45,6 +48,7 @@ export type AboutRun = { runId: string } & (
   | { kind: 'log'; level: keyof Logger; fields: object; message: string }
   /** How would this value be settled? Only the worker has the contract with its schemas. */
   | { kind: 'settlement-of'; ask: number; value: SentValue }
+  | { kind: 'budget'; ask: number; call: BudgetCall }
   /** Written, and about to be committed. */
   | { kind: 'in-transaction'; settlement: Settlement }
   | { kind: 'ended'; ending: SentEnding }

@@ -1,0 +1,110 @@
+// What people do with budgets: look, see who spent what, set another limit.
+import type { Clock } from '../clock.ts'
+import { type Budget, checkLimit, checkPeriod } from '../contract/budget.ts'
+import type { Registry } from '../contract/registry.ts'
+import { InvalidDefinition, UnknownBudget } from '../errors.ts'
+import type { Events } from '../events.ts'
+import { type BudgetStatus, budgetStatus, budgetStatuses } from '../governance/budget-status.ts'
+import { Budgets } from '../governance/budgets.ts'
+import { type BudgetUsage, budgetDeclared, budgetUsageList } from '../store/budgets.ts'
+import type { Database } from '../store/db.ts'
+import { label } from './enqueue-options.ts'
+
+export interface BudgetPeriodOption {
+  /** '2026-11', or '2026-11-15'. Default: the current one. */
+  period?: string
+}
+
+export interface AdjustOptions {
+  /** Null takes away what was set: the code's limit counts again. */
+  limit: number | null
+  /** Who does it: written into the audit log. */
+  actor: string
+  /** Only for this period, or for the one that is running. Default: from now on. */
+  period?: string
+}
+
+const MOST_USAGE = 10_000
+
+export class BudgetClient {
+  readonly #db: Database
+  readonly #clock: Clock
+  readonly #registry: Registry
+  readonly #budgets: Budgets
+
+  constructor(services: { db: Database; clock: Clock; registry: Registry; events: Events }) {
+    const { db, clock, events } = services
+    this.#db = db
+    this.#clock = clock
+    this.#registry = services.registry
+    this.#budgets = new Budgets({
+      db,
+      clock,
+      onThreshold: (threshold, budget) => events.emit('budget_threshold', { threshold, budget }),
+      onError: (during, error) => events.emit('database_error', { during, error }),
+    })
+  }
+
+  /**
+   * Where each budget stands now, by name: those of this program's contracts, and those that other programs have declared
+   * on this database. Of the latter, what is kept in a table of their own cannot be read here and is left out.
+   */
+  async list(): Promise<BudgetStatus[]> {
+    const known = await this.#known()
+    const readable = [...known.values()].filter(({ isReadable }) => isReadable)
+    return budgetStatuses(this.#db, this.#clock.databaseNow(), readable.sort(byName))
+  }
+
+  async get(name: string, options: BudgetPeriodOption = {}): Promise<BudgetStatus> {
+    const budget = await this.#find(name)
+    return budgetStatus(this.#db, this.#clock.databaseNow(), budget, this.#periodOf(budget, options))
+  }
+
+  /** Who spent how much in a period: by job type and by `createdBy` of the job, the largest amounts first. */
+  async usage(name: string, options: BudgetPeriodOption = {}): Promise<BudgetUsage[]> {
+    const { period } = await this.get(name, options)
+    return budgetUsageList(this.#db, { budget: name, period }, MOST_USAGE)
+  }
+
+  /** Sets another limit, which counts at once. Jobs that wait for the budget are tried at their full hour, or by `retry`. */
+  async adjust(name: string, { limit, actor, period }: AdjustOptions): Promise<BudgetStatus> {
+    if (!actor) throw new InvalidDefinition('`actor` is missing: say who sets the limit, because it is written down.')
+    const by = label(actor, 'actor') as string
+    const budget = await this.#find(name)
+    if (limit !== null) checkLimit(limit, name)
+    const only = period === 'current' ? (await this.get(name)).period : this.#periodOf(budget, { period })
+    return this.#budgets.adjust(budget, { limit, actor: by, period: only })
+  }
+
+  #periodOf(budget: Budget, { period }: { period?: string | undefined }): string | null {
+    return period === undefined ? null : checkPeriod(period, budget)
+  }
+
+  async #find(name: string): Promise<Budget> {
+    const own = this.#registry.findBudget(name)
+    if (own !== undefined) return own
+    const known = await this.#known()
+    const budget = known.get(name)
+    if (budget === undefined) throw new UnknownBudget(name, [...known.keys()])
+    if (budget.isReadable) return budget
+    throw new InvalidDefinition(
+      `Budget "${name}" is kept in a table of another program, which only its code can read. List the contract that names it in createMillrace({ jobs }); at the command line, pass --module.`,
+    )
+  }
+
+  async #known(): Promise<Map<string, KnownBudget>> {
+    const known = new Map<string, KnownBudget>()
+    for (const { hasSource, ...budget } of await budgetDeclared(this.#db)) {
+      known.set(budget.name, { ...budget, source: undefined, isReadable: !hasSource })
+    }
+    for (const budget of this.#registry.budgets) known.set(budget.name, { ...budget, isReadable: true })
+    return known
+  }
+}
+
+interface KnownBudget extends Budget {
+  /** False: what was spent stands in another program's table. */
+  readonly isReadable: boolean
+}
+
+const byName = (a: Budget, b: Budget): number => (a.name < b.name ? -1 : 1)
