@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { Command } from 'commander'
+import { budgetsCommand } from './commands/budgets.ts'
 import { cancelCommand } from './commands/cancel.ts'
 import { deadCommand } from './commands/dead.ts'
 import { devCommand } from './commands/dev.ts'
@@ -49,6 +50,7 @@ export async function main(argv: readonly string[] = process.argv): Promise<void
     .addCommand(cancelCommand())
     .addCommand(retryCommand())
     .addCommand(deadCommand())
+    .addCommand(budgetsCommand())
     .addCommand(psqlCommand())
     .addCommand(typesCommand())
     .addHelpText('after', help)

@@ -21,6 +21,7 @@ test('the help lists the commands and shows examples', async () => {
     'cancel',
     'retry',
     'dead',
+    'budgets',
     'psql',
     'types',
   ])
