@@ -61,7 +61,7 @@ export interface Budget {
 const NAME = /^[a-zA-Z][\w.:/-]{0,99}$/
 const UNIT = /^[^\p{Cc}]{1,40}$/u
 /** Sums of such amounts stay exact for longer than anybody will add them up. */
-export const MOST_AMOUNT = 1_000_000_000_000
+const MOST_AMOUNT = 1_000_000_000_000
 const MOST_LIMIT = 1_000_000_000_000_000
 
 /** Declares a budget. Name it in the contracts that are charged to it: `defineJob({ budget })`. */

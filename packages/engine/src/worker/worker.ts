@@ -385,7 +385,7 @@ export class Worker {
 
   #returned(run: Run): void {
     this.#dispatcher.returned(run)
-    void this.#budgets.end(run)
+    if (run.hasCharged) void this.#budgets.end(run)
     // The next suspect waits for this one.
     if (run.isSuspect) this.#fetcher.wake(run.job.queue)
     if (run.isLeaked) this.#services.events.emit('slot_recovered', { job: run.ref() })

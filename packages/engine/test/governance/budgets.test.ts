@@ -7,6 +7,7 @@ import type { Budgets } from '#src/governance/budgets'
 import { budgetReservationSweep } from '#src/store/budgets'
 import { Database } from '#src/store/db'
 import { budgetSetup, type FakeRun, reserve, spend } from '../support/budgets.ts'
+import { eventually } from '../support/setup.ts'
 
 const cents = (limit: number, name = 'ai') => defineBudget(name, { limit, per: 'month', unit: 'cents' })
 
@@ -161,17 +162,25 @@ test('amounts spent from many connections at once all count', async () => {
 test('what a dead run had reserved counts no more, whichever way it died, and is swept', async () => {
   await using t = await budgetSetup()
   const budgets = t.budgets()
-  const [crashed, again, gone, alive] = [await t.run(), await t.run(), await t.run(), await t.run()]
-  for (const run of [crashed, again, gone, alive]) await reserve(budgets, cents(100), run, 25)
+  const [crashed, failed, again, gone, alive] = [
+    await t.run(),
+    await t.run(),
+    await t.run(),
+    await t.run(),
+    await t.run(),
+  ]
+  for (const run of [crashed, failed, again, gone, alive]) await reserve(budgets, cents(100), run, 20)
   expect(await budgets.look(cents(100))).toMatchObject({ reserved: 100 })
   await expect(reserve(budgets, cents(100), alive, 1)).rejects.toThrow(BudgetExceeded)
   await t.crash(crashed)
+  // It waits for its next attempt, and still names the run that failed.
+  await t.sql(`update millrace.job set status = 'pending' where id = $1`, [failed.fence.id])
   // Another run has taken over.
   await t.sql('update millrace.job set run_id = gen_random_uuid() where id = $1', [again.fence.id])
   await t.sql('delete from millrace.job where id = $1', [gone.fence.id])
-  expect(await budgets.look(cents(100))).toMatchObject({ reserved: 25 })
-  await reserve(budgets, cents(100), alive, 75)
-  expect(await sweep(t.url)).toBe(3)
+  expect(await budgets.look(cents(100))).toMatchObject({ reserved: 20 })
+  await reserve(budgets, cents(100), alive, 80)
+  expect(await sweep(t.url)).toBe(4)
   expect(await budgets.look(cents(100))).toMatchObject({ reserved: 100 })
 })
 
@@ -186,6 +195,22 @@ test('a run that lost its job can reserve nothing, but what it spent still count
   await expect(reserve(budgets, cents(100), run, 1)).rejects.toThrow(LeaseLost)
   await spend(budgets, cents(100), run, { amount: 30, id })
   expect(await budgets.look(cents(100))).toMatchObject({ spent: 30, reserved: 0 })
+})
+
+test('a spend whose connection breaks is said again, and counted once', async () => {
+  await using t = await budgetSetup()
+  const budgets = t.budgets()
+  const run = await t.run()
+  await spend(budgets, cents(100), run, 1)
+  const holder = await t.pool.connect()
+  await holder.query('begin')
+  await holder.query('select from millrace.budget_period for update')
+  const spending = spend(budgets, cents(100), run, 30)
+  const waiting = `select pg_terminate_backend(pid) from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`
+  await eventually(async () => (await t.sql(waiting)).length > 0)
+  await holder.query('rollback')
+  holder.release()
+  expect(await spending).toMatchObject({ spent: 31 })
 })
 
 test('two processes that cross thresholds at once tell each of them once', async () => {

@@ -4,6 +4,7 @@
 -- Returns: one row per name, in the order given.
 -- Locks:   none. For an exact answer the period's row must be locked before, by another statement.
 -- Index:   budget_pkey, budget_period_pkey, budget_reservation_for_look_idx, job_pkey
+-- The status is asked for job by job: a join might read every running one.
 -- A local midnight that a clock change skips is the first moment after it.
 with wanted as (
   select ord, wanted.name, coalesce(budget.per, wanted.per) as per, coalesce(budget.time_zone, wanted.time_zone) as zone,
@@ -30,9 +31,8 @@ select timed.name, timed.per, zone as time_zone, timed.period, at, starts at tim
   coalesce(spent, 0) as spent, coalesce(notified, 0) as notified,
   (select coalesce(sum(amount), 0)::bigint
    from millrace.budget_reservation as reservation
-   join millrace.job on job.id = reservation.job_id and job.run_id = reservation.run_id
-   where reservation.budget = timed.name and reservation.period = timed.period
-     and spent_at is null and job.status = 'processing') as reserved
+   where reservation.budget = timed.name and reservation.period = timed.period and spent_at is null
+     and (select status from millrace.job where id = job_id and job.run_id = reservation.run_id) = 'processing') as reserved
 from timed
 left join millrace.budget_period on budget_period.budget = timed.name and budget_period.period = timed.period
 order by ord;

@@ -6,10 +6,9 @@
 with dead as (
   select job_id, run_id, id
   from millrace.budget_reservation as reservation
-  where not exists (
-    select from millrace.job
-    where job.id = reservation.job_id and job.run_id = reservation.run_id and job.status = 'processing'
-  )
+  where (
+    select status from millrace.job where job.id = reservation.job_id and job.run_id = reservation.run_id
+  ) is distinct from 'processing'
   limit $1
   for update skip locked
 )
