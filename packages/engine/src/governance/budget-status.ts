@@ -86,7 +86,6 @@ function inTransaction<Result>(db: Session, work: (tx: Transaction) => Promise<R
 function statusOf(budget: Budget, row: BudgetRow, own: OwnTable | undefined): BudgetStatus {
   const { spent } = own ?? row
   const { limit, limitFrom } = limitOf(row, own?.limit ?? null)
-  const amounts = { spent, reserved: row.reserved, limit }
   return {
     budget: budget.name,
     unit: budget.unit,
@@ -95,15 +94,27 @@ function statusOf(budget: Budget, row: BudgetRow, own: OwnTable | undefined): Bu
     period: row.period,
     startsAt: row.startsAt,
     endsAt: row.endsAt,
-    level: levelOf(amounts),
-    ...amounts,
-    used: spent + row.reserved,
+    ...standing({ spent, reserved: row.reserved, limit }),
     limitFrom,
-    remaining: remainingOf(amounts),
-    percent: percentOf(amounts),
     retryAt: row.nextHourAt,
     retryInMs: row.nextHourAt.getTime() - row.at.getTime(),
     notified: row.notified,
+  }
+}
+
+/** As it stands once so much more is reserved. */
+export function withReserved(status: BudgetStatus, amount: number): BudgetStatus {
+  const { spent, reserved, limit } = status
+  return { ...status, ...standing({ spent, reserved: reserved + amount, limit }) }
+}
+
+function standing(amounts: Pick<BudgetStatus, 'spent' | 'reserved' | 'limit'>) {
+  return {
+    ...amounts,
+    used: amounts.spent + amounts.reserved,
+    level: levelOf(amounts),
+    remaining: remainingOf(amounts),
+    percent: percentOf(amounts),
   }
 }
 

@@ -30,7 +30,7 @@ import {
 } from '../store/db.ts'
 import { newThresholds, reachedThreshold, refusalLevel } from './budget-level.ts'
 import { addToSource } from './budget-source.ts'
-import { type BudgetStatus, budgetStatus, refusal } from './budget-status.ts'
+import { type BudgetStatus, budgetStatus, refusal, withReserved } from './budget-status.ts'
 
 /** Who spends. */
 export interface BudgetRun {
@@ -100,7 +100,7 @@ export class Budgets {
       if (amount > status.remaining) throw refusal(status, refusalLevel(status, amount), amount)
       const isOurs = await budgetReserve(tx, this.#now(), run.fence, { id, budget: budget.name, period, amount })
       if (!isOurs) throw new LeaseLost('another run has taken over, so nothing is reserved for it')
-      return budgetStatus(tx, this.#now(), budget, period)
+      return withReserved(status, amount)
     })
   }
 
@@ -118,10 +118,9 @@ export class Budgets {
     await budgetRelease(this.#db, run.fence, reservation)
   }
 
-  /** The run has ended: nothing is reserved for it any more, and what it spent in transactions of its own is told. */
-  async endRun(budget: Budget, run: BudgetRun): Promise<void> {
+  /** The run has ended: nothing is reserved for it any more. */
+  async endRun(run: BudgetRun): Promise<void> {
     await budgetRelease(this.#db, run.fence, null)
-    await this.look(budget)
   }
 
   async adjust(budget: Budget, { limit, period, actor }: Adjustment): Promise<BudgetStatus> {

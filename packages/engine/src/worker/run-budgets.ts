@@ -17,6 +17,7 @@ export interface RunBudgetServices {
 
 export class RunBudgets {
   readonly #services: RunBudgetServices
+  readonly #endings = new Set<Promise<void>>()
 
   constructor(services: RunBudgetServices) {
     this.#services = services
@@ -49,6 +50,7 @@ export class RunBudgets {
       },
       spend: (spending, tx) => {
         run.hasCharged = true
+        run.hasUntold ||= tx !== undefined
         return budgets.spend(budget, run, spending, tx)
       },
       release: (id) => budgets.release(run, id),
@@ -57,12 +59,24 @@ export class RunBudgets {
 
   /** The handler has returned. What cannot be cleared away now no longer counts when the run is settled. */
   async end(run: Run): Promise<void> {
+    if (!run.hasCharged) return
+    const ending = this.#clear(run).catch((error: unknown) =>
+      this.#services.onError('release what a run had reserved', error),
+    )
+    this.#endings.add(ending)
+    await ending
+    this.#endings.delete(ending)
+  }
+
+  /** Resolves when all that has ended is cleared away. */
+  async idle(): Promise<void> {
+    await Promise.all(this.#endings)
+  }
+
+  async #clear(run: Run): Promise<void> {
+    const { budgets } = this.#services
     const { budget } = run.contract
-    if (budget === undefined || !run.hasCharged) return
-    try {
-      await this.#services.budgets.endRun(budget, run)
-    } catch (error) {
-      this.#services.onError('release what a run had reserved', error)
-    }
+    await budgets.endRun(run)
+    if (run.hasUntold && budget !== undefined) await budgets.look(budget)
   }
 }

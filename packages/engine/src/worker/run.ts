@@ -32,6 +32,8 @@ export class Run {
   budget: BudgetStatus | undefined
   /** It has reserved or spent something. */
   hasCharged = false
+  /** It has spent in a transaction of its handler: nobody was told of thresholds yet. */
+  hasUntold = false
   /** Its budget is spent: that is why its job is cancelled. */
   hardStop: BudgetRefusal | undefined
   #controller: AbortController | undefined

@@ -179,7 +179,7 @@ export class Worker {
     await within(STEP_MS, this.#isolated.close())
     for (const run of this.#dispatcher.runs) if (!run.isSettling) this.#giveBack(run, why)
     await within(STEP_MS, this.#acker.drain())
-    await within(STEP_MS, Promise.all([loops, this.#services.waker.flush()]))
+    await within(STEP_MS, Promise.all([loops, this.#services.waker.flush(), this.#budgets.idle()]))
     await this.#lease.end('shut down')
     // Whatever still runs has lost its job: its transaction must not go on, let alone hold us up.
     const { db, budgetDb, handlerDb } = this.#services
