@@ -10,6 +10,8 @@ export type MillraceErrorCode =
   | 'unknown_job_type'
   | 'tenant_required'
   | 'tenant_mismatch'
+  | 'tenant_suspended'
+  | 'tenant_limit_reached'
   | 'key_busy'
   | 'enqueue_unknown'
   | 'lease_lost'
@@ -122,6 +124,40 @@ export class TenantMismatch extends MillraceError {
       'tenant_mismatch',
       `Job "${type}" belongs to tenant "${derived}" by its payload, but { tenant: "${given}" } was passed. Leave the option out, or correct the payload.`,
     )
+  }
+}
+
+/** The tenant is suspended or deleted: nothing is enqueued for it, and its running jobs are aborted with this. */
+export class TenantSuspended extends MillraceError {
+  readonly tenant: string
+  readonly status: 'suspended' | 'deleted'
+
+  constructor(tenant: string, status: 'suspended' | 'deleted', reason: string | null) {
+    const why = reason === null ? '' : ` (${reason})`
+    const remedy =
+      status === 'suspended'
+        ? 'Its waiting jobs are held; they run when it is resumed.'
+        : 'Its waiting jobs were cancelled. Register it again if it is to have jobs.'
+    super('tenant_suspended', `Tenant "${tenant}" is ${status}${why}: nothing was enqueued. ${remedy}`)
+    this.tenant = tenant
+    this.status = status
+  }
+}
+
+/** The tenant has as many jobs in the queue as it may have. */
+export class TenantLimitReached extends MillraceError {
+  readonly tenant: string
+  readonly queue: string
+  readonly maxJobs: number
+
+  constructor(tenant: string, queue: string, maxJobs: number) {
+    super(
+      'tenant_limit_reached',
+      `Tenant "${tenant}" has ${maxJobs} jobs waiting or running in queue "${queue}", which is its limit: nothing was enqueued. Try again when some are done, or raise the limit of the tenant or the queue.`,
+    )
+    this.tenant = tenant
+    this.queue = queue
+    this.maxJobs = maxJobs
   }
 }
 

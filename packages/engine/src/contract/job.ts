@@ -2,6 +2,7 @@ import type { StandardSchemaV1 } from '@standard-schema/spec'
 import { InvalidDefinition } from '../errors.ts'
 import type { Budget } from './budget.ts'
 import { type Duration, toMs } from './duration.ts'
+import type { Limit } from './limit.ts'
 import type { Queue, QueueOptions } from './queue.ts'
 import { type RedrivePolicy, type ResolvedRedrive, resolveRedrive } from './redrive.ts'
 import { type Backoff, DEFAULT_ATTEMPTS, defaultBackoff, type RetryPolicy } from './retry.ts'
@@ -34,6 +35,10 @@ export interface JobDefinition<
   dedupe?: { key: (payload: StandardSchemaV1.InferInput<Payload>) => string | null | undefined }
   /** Read the tenant from the payload. */
   tenant?: (payload: StandardSchemaV1.InferInput<Payload>) => string
+  /** Limits on its jobs, alone or together with others that name the same: see defineLimit. */
+  limits?: readonly Limit[]
+  /** How much of a rate a job uses up. Default 1. */
+  cost?: (payload: StandardSchemaV1.InferInput<Payload>) => number
   /** Default 'standard'. */
   retention?: Retention
   /** Let its dead letters go back to work by themselves. Default: a person decides. */
@@ -66,6 +71,8 @@ export interface JobContract<
   readonly speed: 'fast' | 'slow'
   readonly dedupeKey: ((payload: never) => string | null | undefined) | undefined
   readonly tenantOf: ((payload: never) => string) | undefined
+  readonly limits: readonly Limit[]
+  readonly costOf: ((payload: never) => number) | undefined
   readonly retention: Retention
   readonly redrive: ResolvedRedrive | undefined
   readonly budget: Budget | undefined
@@ -142,6 +149,8 @@ export function defineJob<
     speed: definition.speed ?? 'slow',
     dedupeKey: dedupe?.key,
     tenantOf: tenant,
+    limits: definition.limits ?? [],
+    costOf: definition.cost,
     retention: definition.retention ?? 'standard',
     redrive: resolveRedrive(type, definition.redrive),
     budget: definition.budget,

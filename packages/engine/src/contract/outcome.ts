@@ -41,13 +41,23 @@ export function outcomeKind(value: unknown): 'snooze' | 'cancel' | 'discard' | u
   return typeof value === 'object' && value !== null && brand in value ? (value as Outcome)[brand] : undefined
 }
 
-/** Thrown by a handler whose service said "not now": the job waits that long (half a second to a day) and keeps its attempt. */
+/**
+ * Thrown by a handler whose service said "not now": the job waits that long (half a second to a day) and keeps its
+ * attempt. So do all others, in all processes, that share the limit it names; without a name, each limit of the job type
+ * that has a rate.
+ */
 export class RetryAfter extends Error {
   override readonly name = 'RetryAfter'
   readonly delayMs: number
+  readonly limit: string | undefined
 
-  constructor(delay: Duration, message = 'The service asked to be called again later') {
+  constructor(
+    delay: Duration,
+    message = 'The service asked to be called again later',
+    options: { limit?: string } = {},
+  ) {
     super(message)
+    this.limit = options.limit
     this.delayMs = Math.min(MAX_RETRY_AFTER_MS, Math.max(MIN_RETRY_AFTER_MS, toMs(delay, 'RetryAfter(delay)')))
   }
 }

@@ -1,5 +1,6 @@
 import { InvalidDefinition } from '../errors.ts'
 import { type Duration, toMs } from './duration.ts'
+import type { Limit } from './limit.ts'
 import type { RetryPolicy } from './retry.ts'
 
 export interface QueueOptions {
@@ -15,6 +16,19 @@ export interface QueueOptions {
   timeout?: Duration
   /** For types that say nothing themselves. */
   retry?: RetryPolicy
+  /** How many jobs a tenant may have waiting and running in it, and what becomes of more. Default: no limit. */
+  tenantJobs?: { max: number; over?: TenantJobs['over'] }
+  /** Limits on all its jobs together: see defineLimit. */
+  limits?: readonly Limit[]
+}
+
+export interface TenantJobs {
+  readonly max: number
+  /**
+   * 'warn': it is queued, with a warning and an event. 'reject': TenantLimitReached; exact, and therefore one enqueue of
+   * a tenant at a time. 'defer': it is queued, and waits until the tenant has fewer. Default 'warn'.
+   */
+  readonly over: 'warn' | 'reject' | 'defer'
 }
 
 export interface Queue<Name extends string = string, Options extends QueueOptions = QueueOptions> {
@@ -23,6 +37,8 @@ export interface Queue<Name extends string = string, Options extends QueueOption
   readonly priority: number
   readonly concurrency: number
   readonly pollIntervalMs: number
+  readonly limits: readonly Limit[]
+  readonly tenantJobs: TenantJobs | undefined
 }
 
 const NAME = /^[a-zA-Z][\w.-]{0,62}$/
@@ -58,7 +74,23 @@ function queueOf(name: string, options: QueueOptions): Queue {
     priority,
     concurrency,
     pollIntervalMs,
+    limits: options.limits ?? [],
+    tenantJobs: tenantJobsOf(name, options.tenantJobs),
   }
+}
+
+function tenantJobsOf(queue: string, option: QueueOptions['tenantJobs']): TenantJobs | undefined {
+  if (option === undefined) return undefined
+  const { max, over = 'warn' } = option
+  if (!Number.isInteger(max) || max < 0) {
+    throw new InvalidDefinition(`Queue "${queue}" has tenantJobs.max ${max}: expected an integer from 0.`)
+  }
+  if (!['warn', 'reject', 'defer'].includes(over)) {
+    throw new InvalidDefinition(
+      `Queue "${queue}" has tenantJobs.over ${JSON.stringify(over)}: expected 'warn', 'reject' or 'defer'.`,
+    )
+  }
+  return { max, over }
 }
 
 /** Refuses a number of slots with which nothing, or too much, would run. */

@@ -1,3 +1,4 @@
+import { suggestion } from '../did-you-mean.ts'
 import { InvalidDefinition, UnknownJobType } from '../errors.ts'
 import type { Budget } from './budget.ts'
 import type { JobContract, Retention } from './job.ts'
@@ -23,6 +24,21 @@ export class Registry {
 
   get types(): string[] {
     return [...this.#contracts.keys()]
+  }
+
+  get contracts(): JobContract[] {
+    return [...this.#contracts.values()]
+  }
+
+  get queues(): string[] {
+    return [...new Set(this.contracts.map(({ queue }) => queue.name))]
+  }
+
+  demandQueue(name: string): void {
+    if (this.queues.includes(name)) return
+    throw new InvalidDefinition(
+      `There is no queue "${name}".${suggestion(name, this.queues)} List a contract of it in createMillrace({ jobs }).`,
+    )
   }
 
   /** Types whose history is kept for another time than a week. */

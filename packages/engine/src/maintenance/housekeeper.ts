@@ -1,5 +1,5 @@
 // Creates the archive's partitions ahead, drops the expired ones, and forgets workers that ended, dead letters that were
-// settled long ago, and what dead runs had reserved of budgets.
+// settled long ago, pauses that are over, and what dead runs had reserved of budgets.
 //
 // Runs hourly in every worker process; every step is harmless when another process does the same at that moment, and
 // is finished by the next pass if it was cut off.
@@ -8,6 +8,7 @@ import { budgetReservationSweep } from '../store/budgets.ts'
 import type { Database } from '../store/db.ts'
 import { deadLetterPrune } from '../store/dead-letters.ts'
 import { ensurePartitions, prunePartitions } from '../store/partitions.ts'
+import { pausePrune } from '../store/pauses.ts'
 import { workerPrune } from '../store/workers.ts'
 import type { Ticker } from './loop.ts'
 
@@ -37,6 +38,7 @@ export class Housekeeper implements Ticker<HousekeepingResult> {
 
   async tick(): Promise<HousekeepingResult> {
     const now = this.#clock.databaseNow()
+    await pausePrune(this.#db, now)
     return {
       created: await ensurePartitions(this.#db, now),
       dropped: await prunePartitions(this.#db, now),

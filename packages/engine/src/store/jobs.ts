@@ -143,6 +143,8 @@ export interface ClaimRequest {
   byType: boolean
   /** Few jobs are expected. */
   isQuiet?: boolean
+  /** Nothing is claimed if the rules have another version by now. */
+  rulesVersion?: number
 }
 
 /** A claimed job, as far as a worker needs to know it. */
@@ -169,7 +171,7 @@ export interface ClaimedJob {
 }
 
 /** In the order of the columns that the two statements return. */
-type ClaimedTuple = readonly [
+export type ClaimedTuple = readonly [
   id: string,
   type: string,
   queue: string,
@@ -198,11 +200,17 @@ export async function jobClaim(session: Session, now: Now, request: ClaimRequest
     request.runId,
     request.workerId,
     textArray(request.suspectQueues),
+    request.rulesVersion ?? null,
     ...(request.byType ? [] : entries(request)),
   ]
   const tuples = await session.tuples<ClaimedTuple>(request.byType ? 'jobClaimTypes' : 'jobClaim', values, {
     keepsPlan: request.isQuiet ?? false,
   })
+  return claimedJobs(tuples, now)
+}
+
+/** In the order in which they are to run. */
+export function claimedJobs(tuples: readonly ClaimedTuple[], now: Now): ClaimedJob[] {
   return tuples.map((tuple) => claimedJob(tuple, now)).sort(inOrder)
 }
 
@@ -238,15 +246,30 @@ function inOrder(a: ClaimedJob, b: ClaimedJob): number {
   return a.priority - b.priority || a.runAtS - b.runAtS || compareIds(a.id, b.id)
 }
 
-/** Which types wait in which queue. */
-export function queueTypes(session: Session, queues: readonly string[]): Promise<{ queue: string; type: string }[]> {
-  return session.run('queueTypes', [textArray(queues)])
+export interface Surroundings {
+  /** Types that wait in a queue, apart from jobs of tenants. */
+  types: readonly (readonly [queue: string, type: string])[]
+  /** Those of the queues in which jobs of tenants wait. */
+  shared: readonly string[]
+  rulesVersion: number
 }
 
-/** Milliseconds until the next waiting job of these queues is due, or null when nothing waits. */
-export async function jobNextDue(session: Session, now: Now, queues: readonly string[]): Promise<number | null> {
-  const [row] = await session.run<{ waitMs: number | null }>('jobNextDue', [now, textArray(queues)])
-  return row?.waitMs ?? null
+export async function lookAround(session: Session, queues: readonly string[]): Promise<Surroundings> {
+  const [row] = await session.run<Surroundings>('lookAround', [textArray(queues)])
+  return row as Surroundings
+}
+
+export interface NextDue {
+  /** Until the next waiting job is due; null when nothing waits. */
+  waitMs: number | null
+  /** Those of the queues in which jobs of tenants wait. */
+  sharedQueues: readonly string[]
+  rulesVersion: number
+}
+
+export async function jobNextDue(session: Session, now: Now, queues: readonly string[]): Promise<NextDue> {
+  const [row] = await session.run<NextDue>('jobNextDue', [now, textArray(queues)])
+  return row as NextDue
 }
 
 /** Gives back what a claim took whose reply never came. */

@@ -14,6 +14,8 @@ const IDS_PER_MESSAGE = 300
 export type Message =
   | { kind: 'work'; queue: string }
   | { kind: 'reconcile'; workerId: string }
+  /** Tenants, pauses or limits were changed. */
+  | { kind: 'rules' }
   | { kind: 'echo'; token: string }
   /** Somebody awaits the end of these jobs. */
   | { kind: 'await'; ids: readonly string[] }
@@ -24,6 +26,8 @@ export function encodeMessage(message: Message): string {
       return `w:${message.queue}`
     case 'reconcile':
       return `r:${message.workerId}`
+    case 'rules':
+      return 'g:'
     case 'echo':
       return `e:${message.token}`
     case 'await':
@@ -35,6 +39,7 @@ export function decodeMessage(payload: string): Message | undefined {
   const rest = payload.slice(2)
   if (payload.startsWith('w:')) return { kind: 'work', queue: rest }
   if (payload.startsWith('r:')) return { kind: 'reconcile', workerId: rest }
+  if (payload.startsWith('g:')) return { kind: 'rules' }
   if (payload.startsWith('e:')) return { kind: 'echo', token: rest }
   if (payload.startsWith('a:')) return { kind: 'await', ids: decodeIds(rest) }
   return undefined

@@ -3,11 +3,6 @@ import { textArray } from './arrays.ts'
 import type { Session } from './db.ts'
 import type { Now } from './jobs.ts'
 
-/** Inside a transaction: claims elsewhere pass over every waiting job of the queue but this one. */
-export async function jobHoldOthers(session: Session, job: { queue: string; id: string }): Promise<void> {
-  await session.run('jobHoldOthers', [job.queue, job.id])
-}
-
 export async function jobBlock(session: Session, id: string): Promise<void> {
   await session.run('jobBlock', [id])
 }

@@ -79,6 +79,7 @@ class BareBench {
         onReturned: () => {},
         onCommitted: () => {},
         onLeaked: () => {},
+        onPostponed: () => {},
       })
     })
     return keptAlive(settled, () => executor?.execute(this.#run))

@@ -5,11 +5,12 @@ import { hostname } from 'node:os'
 import { monotonicMs } from '../clock.ts'
 import type { JobContract } from '../contract/job.ts'
 import { InvalidDefinition } from '../errors.ts'
+import { type GovernedRequest, Governor } from '../governance/governor.ts'
 import type { ClientServices } from '../millrace.ts'
+import { governedTake } from '../store/governed-claims.ts'
 import { type ClaimedJob, jobClaim } from '../store/jobs.ts'
 import { ensurePartitions } from '../store/partitions.ts'
 import { giveBack, settle } from '../store/settlements.ts'
-import { jobHoldOthers } from '../store/testing.ts'
 import { workerEnd, workerRegister } from '../store/workers.ts'
 import { VERSION } from '../version.ts'
 import type { Lane } from '../worker/lane.ts'
@@ -19,18 +20,17 @@ import { Run } from '../worker/run.ts'
 /** Nobody renews it: a test that takes longer has other worries. */
 const LEASE_MS = 3_600_000
 
-/** Two that hold each other's job would both come away with nothing. */
-let turn: Promise<unknown> = Promise.resolve()
-
 export class InlineClaims {
   readonly workerId = randomUUID()
   readonly #services: ClientServices
   readonly #lanes: readonly Lane[]
+  readonly #governor: Governor
 
   constructor(services: ClientServices, contracts: readonly JobContract[]) {
     this.#services = services
     for (const contract of contracts) services.registry.demand(contract)
     this.#lanes = planLanes({}, contracts)
+    this.#governor = new Governor(services)
   }
 
   get queues(): string[] {
@@ -59,38 +59,44 @@ export class InlineClaims {
     const lane = this.#lanes.find((each) => each.name === queue) as Lane
     const runId = randomUUID()
     const { db, clock } = this.#services
-    const jobs = await jobClaim(db, clock.databaseNow(), {
+    const claim = { runId, workerId: this.workerId, types: lane.types }
+    const plain = await jobClaim(db, clock.databaseNow(), {
+      ...claim,
       queues: [{ queue, limit: 1 }],
-      types: lane.types,
-      runId,
-      workerId: this.workerId,
       suspectQueues: [queue],
       byType: false,
     })
-    return jobs.sort((a, b) => b.crashes - a.crashes).map((job) => this.#runOf(job, runId, lane))
+    const jobs = plain.length > 0 ? plain : await this.#nextGoverned(queue, claim)
+    return [...jobs].sort((a, b) => b.crashes - a.crashes).map((job) => this.#runOf(job, runId, lane))
   }
 
-  /** One certain job, whatever waits before it. */
-  one(job: { id: string; queue: string }): Promise<Run> {
-    const mine = turn.then(() => this.#claimAlone(job))
-    turn = mine.catch(() => {})
-    return mine
-  }
-
-  async #claimAlone(job: { id: string; queue: string }): Promise<Run> {
-    // On a connection of its own: the client may have no second one.
-    const holder = this.#services.open(1)
-    try {
-      const runs = await holder.transaction(async (tx) => {
-        await jobHoldOthers(tx, job)
-        return this.next(job.queue)
-      })
-      const run = runs.find((each) => each.job.id === job.id)
-      await this.giveBack(runs.filter((each) => each !== run))
-      if (run !== undefined) return run
-    } finally {
-      await holder.close()
+  /** Of a tenant: whose turn it is. A look may have to go on behind the last one. */
+  async #nextGoverned(
+    queue: string,
+    claim: Pick<GovernedRequest, 'runId' | 'workerId' | 'types'>,
+  ): Promise<readonly ClaimedJob[]> {
+    for (;;) {
+      const answer = await this.#governor.claim({ ...claim, queue, slots: 1, mayTakeSuspect: true, here: new Map() })
+      if (answer.jobs.length > 0 || answer.state === 'drained') return answer.jobs
     }
+  }
+
+  /** One certain job, whatever waits before it, and whatever limits say. */
+  async one(job: { id: string; queue: string }): Promise<Run> {
+    const lane = this.#lanes.find((each) => each.name === job.queue) as Lane
+    const runId = randomUUID()
+    const { db, clock } = this.#services
+    const [claimed] = await governedTake(db, clock.databaseNow(), {
+      ids: [job.id],
+      types: lane.types.map((each) => ({ ...each, limits: [] })),
+      runId,
+      workerId: this.workerId,
+      queue: job.queue,
+      turn: null,
+      spent: [],
+      isDurable: false,
+    })
+    if (claimed !== undefined) return this.#runOf(claimed, runId, lane)
     throw new InvalidDefinition(
       `Job ${job.id} cannot be claimed: it is not waiting, not due, or somebody else has it. Are workers running on this database?`,
     )

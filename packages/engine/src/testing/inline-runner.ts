@@ -90,6 +90,7 @@ export class InlineRunner {
       },
       onCommitted: (run) => run.inTransaction && this.#settled({ run, settlement: run.inTransaction }, 'won'),
       onLeaked: (run) => events.emit('slot_leaked', { job: run.ref() }),
+      onPostponed: () => {},
     }
   }
 

@@ -50,6 +50,12 @@ export class Dispatcher {
     return this.#suspects > 0
   }
 
+  runsByType(): ReadonlyMap<string, number> {
+    const counts = new Map<string, number>()
+    for (const { job } of this.#runs) counts.set(job.type, (counts.get(job.type) ?? 0) + 1)
+    return counts
+  }
+
   /** `group`: the lanes that were claimed for. */
   accept(jobs: readonly ClaimedJob[], runId: string, group: LaneGroup): void {
     const claimedAtMs = monotonicMs()

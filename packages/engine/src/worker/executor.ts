@@ -1,5 +1,6 @@
 // Runs one claimed job: take its flag, check its payload, call the handler, watch its time, hand over the verdict.
 import { after, type Clock, monotonicMs } from '../clock.ts'
+import { RetryAfter } from '../contract/outcome.ts'
 import { parseStored } from '../contract/payload.ts'
 import { BudgetExceeded, TimedOut } from '../errors.ts'
 import { runContext } from '../run-context.ts'
@@ -27,6 +28,8 @@ export interface ExecutorServices extends ContextServices {
   /** The handler's own transaction has settled the run. */
   onCommitted(run: Run): void
   onLeaked(run: Run): void
+  /** Its service asked for a pause. */
+  onPostponed(run: Run, why: RetryAfter): void
 }
 
 export class Executor {
@@ -108,6 +111,7 @@ export class Executor {
 
   #conclude(run: Run, context: RunningContext, ending: Ending): void {
     if ('thrown' in ending && run.abortReason === undefined) run.hardStop = hardStopOf(ending.thrown)
+    if ('thrown' in ending && ending.thrown instanceof RetryAfter) this.#services.onPostponed(run, ending.thrown)
     const ageMs = run.ageMs(this.#services.clock.databaseNow())
     const settlement = endingOf(() => verdict({ run, ending, ageMs, logs: context.recording(), random: Math.random() }))
     if (settlement instanceof Promise) void settlement.then((later) => this.#settle(run, later))

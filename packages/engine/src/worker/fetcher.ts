@@ -3,8 +3,9 @@
 import { randomUUID } from 'node:crypto'
 import { type Clock, MAX_TIMER_MS, monotonicMs } from '../clock.ts'
 import { DatabaseUnavailable } from '../errors.ts'
+import type { Governor } from '../governance/governor.ts'
 import type { Database } from '../store/db.ts'
-import { type ClaimedJob, jobClaim, jobNextDue, jobReleaseRun, type Position, queueTypes } from '../store/jobs.ts'
+import { type ClaimedJob, jobClaim, jobNextDue, jobReleaseRun, lookAround, type Position } from '../store/jobs.ts'
 import { groupLanes, type Lane, type LaneGroup, type LaneQueue, type Share, shareOut } from './lane.ts'
 import { MAX_PREFETCH } from './prefetch.ts'
 
@@ -20,7 +21,9 @@ const MAX_CLAIM = MAX_PREFETCH / 2
 const FULL_CLAIM = MAX_CLAIM / 2
 const FEW_JOBS = 10
 const MS_PER_JOB = 0.02
-const TYPES_EVERY_MS = 5_000
+const LOOK_AROUND_EVERY_MS = 500
+/** Another process is just claiming from the same governed queue: what it leaves is ours. */
+const BUSY_MS = 3
 const KEEP_TIME_EVERY_MS = 1_000
 /** Something is due that we may not have: another process holds it, or nobody here knows its type. */
 const UNCLAIMABLE_PAUSE_MS = 1_000
@@ -33,6 +36,7 @@ export interface Claim {
 export interface FetcherServices {
   db: Database
   clock: Clock
+  governor: Governor
   lanes: readonly Lane[]
   workerId(): string
   /** The lease can be relied on and there is room for results. */
@@ -40,8 +44,10 @@ export interface FetcherServices {
   isListenTrusted(): boolean
   prefetchFor(lane: Lane): number
   mayTakeSuspect(): boolean
+  /** How many runs of each type this process has. */
+  runsByType(): ReadonlyMap<string, number>
   /** The claim's answer. `claim.workerId` is the one it was asked under. */
-  onClaimed(jobs: ClaimedJob[], claim: Claim, group: LaneGroup): void
+  onClaimed(jobs: readonly ClaimedJob[], claim: Claim, group: LaneGroup): void
   onIdle(queues: readonly string[]): void
   onError(during: string, error: unknown): void
 }
@@ -59,7 +65,7 @@ export class Fetcher {
   #isAwake = false
   #nextDueMs = Number.POSITIVE_INFINITY
   #isDueKnown = false
-  #typesCheckedMs = Number.NEGATIVE_INFINITY
+  #lookedAroundMs = Number.NEGATIVE_INFINITY
   #timeKeptMs = Number.NEGATIVE_INFINITY
   /** Groups whose queues hold types that they cannot run: those are claimed type by type. */
   #byType = new Set<LaneGroup>()
@@ -146,7 +152,34 @@ export class Fetcher {
   }
 
   async #claim(group: LaneGroup, wanted: readonly Share[]): Promise<void> {
-    await this.#lookAtTypes()
+    await this.#lookAround()
+    const isGoverned = ({ queue }: Share) => this.#services.governor.isGoverned(queue.name, group.types)
+    const plain = wanted.filter((share) => !isGoverned(share))
+    if (plain.length > 0) await this.#claimPlain(group, plain)
+    for (const share of wanted) if (!plain.includes(share)) await this.#claimGoverned(group, share)
+  }
+
+  async #claimGoverned(group: LaneGroup, { queue, limit }: Share): Promise<void> {
+    const { governor } = this.#services
+    const { wakeUps } = queue
+    this.#isDueKnown = false
+    const answer = await this.#under(group, (claim) =>
+      governor.claim({
+        ...claim,
+        queue: queue.name,
+        slots: limit,
+        types: group.types,
+        mayTakeSuspect: this.#services.mayTakeSuspect(),
+        here: this.#services.runsByType(),
+      }),
+    )
+    if (answer.state === 'more' || queue.wakeUps !== wakeUps) return
+    queue.isDrained = true
+    if (answer.state === 'busy') this.dueIn(BUSY_MS * (0.5 + Math.random()))
+    else if (Number.isFinite(answer.waitMs)) this.dueIn(answer.waitMs + 1)
+  }
+
+  async #claimPlain(group: LaneGroup, wanted: readonly Share[]): Promise<void> {
     const wakeUps = wanted.map(({ queue }) => queue.wakeUps)
     const sentAtMs = monotonicMs()
     const entries = wanted.map(({ queue }) => (this.#isByType(group) ? undefined : queue.entry.behind(sentAtMs)))
@@ -180,16 +213,14 @@ export class Fetcher {
     group: LaneGroup,
     wanted: readonly Share[],
     entries: readonly (Position | undefined)[],
-  ): Promise<ClaimedJob[]> {
-    const { db, clock } = this.#services
+  ): Promise<readonly ClaimedJob[]> {
+    const { db, clock, governor } = this.#services
     const { types } = group
-    const claim = { runId: randomUUID(), workerId: this.#services.workerId() }
     const queues = wanted.map(({ queue, limit }, i) => ({ queue: queue.name, limit, behind: entries[i] }))
     const byType = this.#isByType(group)
     this.#rotation = (this.#rotation + 1) % Math.max(1, types.length)
-    this.#open.add(claim.runId)
-    try {
-      const jobs = await jobClaim(db, clock.databaseNow(), {
+    const { jobs } = await this.#under(group, async (claim) => ({
+      jobs: await jobClaim(db, clock.databaseNow(), {
         ...claim,
         queues,
         types: byType ? [...types.slice(this.#rotation), ...types.slice(0, this.#rotation)] : types,
@@ -197,9 +228,23 @@ export class Fetcher {
         suspectQueues: this.#services.mayTakeSuspect() ? queues.map(({ queue }) => queue) : [],
         byType,
         isQuiet: this.#isQuiet,
-      })
-      if (jobs.length > 0) this.#services.onClaimed(jobs, claim, group)
-      return jobs
+        rulesVersion: governor.rulesVersion,
+      }),
+    }))
+    return jobs
+  }
+
+  /** Claims under a new run id, and remembers it until the answer is here. */
+  async #under<Answer extends { jobs: readonly ClaimedJob[] }>(
+    group: LaneGroup,
+    ask: (claim: Claim) => Promise<Answer>,
+  ): Promise<Answer> {
+    const claim = { runId: randomUUID(), workerId: this.#services.workerId() }
+    this.#open.add(claim.runId)
+    try {
+      const answer = await ask(claim)
+      if (answer.jobs.length > 0) this.#services.onClaimed(answer.jobs, claim, group)
+      return answer
     } catch (error) {
       // Unless it was never sent, it may have taken jobs that nobody here knows of.
       if (!(error instanceof DatabaseUnavailable)) this.#lost.set(claim.runId, claim)
@@ -220,18 +265,24 @@ export class Fetcher {
     }
   }
 
-  /** Types we cannot run must not be scanned over: if any wait in our queues, we claim type by type. */
-  async #lookAtTypes(): Promise<void> {
-    if (monotonicMs() - this.#typesCheckedMs < TYPES_EVERY_MS) return
-    const present = await queueTypes(this.#services.db, namesOf(this.#queues))
+  /**
+   * Types we cannot run must not be scanned over: if any wait in our queues, we claim type by type. Nor are jobs of
+   * tenants claimed as others are.
+   */
+  async #lookAround(): Promise<void> {
+    if (monotonicMs() - this.#lookedAroundMs < LOOK_AROUND_EVERY_MS) return
+    const { db, governor } = this.#services
+    const { types, shared, rulesVersion } = await lookAround(db, namesOf(this.#queues))
     this.#byType = new Set(
       this.#groups.filter((group) => {
         const known = new Set(group.types.map(({ type }) => type))
         const queues = new Set(group.lanes.flatMap((lane) => namesOf(lane.queues)))
-        return present.some(({ queue, type }) => queues.has(queue) && !known.has(type))
+        return types.some(([queue, type]) => queues.has(queue) && !known.has(type))
       }),
     )
-    this.#typesCheckedMs = monotonicMs()
+    for (const queue of shared) governor.sawTenants(queue)
+    await governor.keepUp(rulesVersion)
+    this.#lookedAroundMs = monotonicMs()
   }
 
   async #sleep(): Promise<void> {
@@ -276,9 +327,27 @@ export class Fetcher {
   async #askNextDue(queues: readonly string[]): Promise<void> {
     if (this.#isAwake || this.#isDueKnown) return
     this.#isDueKnown = true
-    const waitMs = await jobNextDue(this.#services.db, this.#services.clock.databaseNow(), queues)
+    const { db, clock } = this.#services
+    const { waitMs, sharedQueues, rulesVersion } = await jobNextDue(db, clock.databaseNow(), queues)
+    await this.#learn(sharedQueues, rulesVersion)
     const wait = waitMs === null ? Number.POSITIVE_INFINITY : waitMs > 0 ? waitMs + 1 : UNCLAIMABLE_PAUSE_MS
     this.#nextDueMs = Math.min(this.#nextDueMs, monotonicMs() + wait)
+  }
+
+  /** A queue that turns out to be governed was not claimed from as it should be: look again. */
+  async #learn(sharedQueues: readonly string[], rulesVersion: number): Promise<void> {
+    const { governor } = this.#services
+    const isOld = rulesVersion !== governor.rulesVersion
+    await governor.keepUp(rulesVersion)
+    for (const { name, lane } of this.#places()) {
+      const wasGoverned = !isOld && governor.isGoverned(name, lane.types)
+      if (sharedQueues.includes(name)) governor.sawTenants(name)
+      if (!wasGoverned && (isOld || governor.isGoverned(name, lane.types))) this.wake(name)
+    }
+  }
+
+  #places(): { name: string; lane: Lane }[] {
+    return this.#services.lanes.flatMap((lane) => lane.queues.map(({ name }) => ({ name, lane })))
   }
 
   /** Until the time is over or something wakes us. */

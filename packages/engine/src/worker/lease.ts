@@ -22,6 +22,7 @@ export interface LeaseEvents {
   onTrusted(): void
   onRunning(rows: RunningRow[], sentAtMs: number): void
   onWork(queue: string): void
+  onRules(): void
   onAwaited(ids: readonly string[]): void
   onListening(isTrusted: boolean): void
   onBlocked(ms: number): void
@@ -108,6 +109,9 @@ export class Lease {
         break
       case 'lost':
         if (message.workerId === this.#id) this.#lose('it was ended by a rescuer')
+        break
+      case 'rules':
+        this.#events.onRules()
         break
       case 'work':
         this.#events.onWork(message.queue)

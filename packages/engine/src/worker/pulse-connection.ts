@@ -14,6 +14,7 @@ const LISTEN_RETRY_MS = 60_000
 
 export interface PulseConnectionEvents {
   onWork(queue: string): void
+  onRules(): void
   onReconcile(workerId: string): void
   onAwaited(ids: readonly string[]): void
   onListening(isTrusted: boolean): void
@@ -148,6 +149,7 @@ export class PulseConnection {
   #hear(payload: string): void {
     const message = decodeMessage(payload)
     if (message?.kind === 'work') this.#events.onWork(message.queue)
+    if (message?.kind === 'rules') this.#events.onRules()
     if (message?.kind === 'reconcile') this.#events.onReconcile(message.workerId)
     if (message?.kind === 'await') this.#events.onAwaited(message.ids)
     if (message?.kind === 'echo') this.#onEcho(message.token)

@@ -48,6 +48,8 @@ export type FromPulse =
   /** The lease was ended by somebody else. */
   | { kind: 'lost'; workerId: string }
   | { kind: 'work'; queue: string }
+  /** Tenants, pauses or limits were changed. */
+  | { kind: 'rules' }
   /** Somebody awaits the end of these jobs. */
   | { kind: 'awaited'; ids: readonly string[] }
   | { kind: 'listening'; isTrusted: boolean }

@@ -64,6 +64,7 @@ class PulseThread {
     this.#heardAtMs = new Float64Array(this.#board.size)
     this.#connection = new PulseConnection(settings, {
       onWork: (queue) => this.#post({ kind: 'work', queue }),
+      onRules: () => this.#post({ kind: 'rules' }),
       onReconcile: (workerId) => workerId === this.#worker?.id && void this.#beat(),
       onAwaited: (ids) => this.#post({ kind: 'awaited', ids }),
       onListening: (isTrusted) => this.#post({ kind: 'listening', isTrusted }),

@@ -8,6 +8,7 @@ import {
   InvalidPayload,
   InvalidResult,
   LeaseLost,
+  TenantSuspended,
   TimedOut,
   Unrecoverable,
   WorkerStopping,
@@ -53,8 +54,13 @@ export function verdict(input: VerdictInput): Settlement | Promise<Settlement> {
     }
   }
   if (aborted instanceof CancelRequested) return finish(run, 'cancelled', null, null)
-  if (aborted instanceof WorkerStopping || aborted instanceof LeaseLost) return giveBack(run.fence)
+  if (isNotItsFault(aborted)) return giveBack(run.fence)
   return failed(input, ending.thrown)
+}
+
+/** Stopped for reasons of ours: it goes back to the queue as if it had not been claimed. */
+function isNotItsFault(aborted: unknown): boolean {
+  return aborted instanceof WorkerStopping || aborted instanceof LeaseLost || aborted instanceof TenantSuspended
 }
 
 /** What a returned value means. Throws InvalidResult when it cannot be recorded. */

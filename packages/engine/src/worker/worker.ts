@@ -8,6 +8,7 @@ import type { Registry } from '../contract/registry.ts'
 import { LeaseLost, WorkerStopping } from '../errors.ts'
 import type { Events } from '../events.ts'
 import { Budgets } from '../governance/budgets.ts'
+import { Governor } from '../governance/governor.ts'
 import type { Logger } from '../logger.ts'
 import { Loop } from '../maintenance/loop.ts'
 import { maintenanceLoops } from '../maintenance/services.ts'
@@ -77,6 +78,7 @@ export class Worker {
   readonly #settings: WorkerSettings
   readonly #services: WorkerServices
   readonly #lease: Lease
+  readonly #governor: Governor
   readonly #prefetch = new Prefetch()
   readonly #isolated: IsolatedPools
   readonly #budgets: RunBudgets
@@ -88,6 +90,7 @@ export class Worker {
   readonly #loops: Loop<unknown>[]
   #isListenTrusted = false
   #offLocal: (() => void) | undefined
+  #offRules: (() => void) | undefined
   #offClock: (() => void) | undefined
   #started: Promise<void> | undefined
   #stopped: Promise<void> | undefined
@@ -95,6 +98,7 @@ export class Worker {
   constructor(settings: WorkerSettings, services: WorkerServices) {
     this.#settings = settings
     this.#services = services
+    this.#governor = new Governor(services)
     this.#lease = this.#makeLease()
     this.#acker = this.#makeAcker()
     this.#budgets = this.#makeBudgets()
@@ -147,6 +151,7 @@ export class Worker {
     await this.#lease.take()
     if (this.#stopped !== undefined) throw new WorkerStopping()
     this.#offLocal = waker.onLocal((queue) => this.#fetcher.wake(queue))
+    this.#offRules = waker.onRules(() => this.#heedRules())
     this.#offClock = clock.onMoved?.(() => this.#fetcher.wake())
     this.#fetcher.start()
     for (const loop of this.#loops) loop.start()
@@ -169,6 +174,7 @@ export class Worker {
   async #shutDown(): Promise<void> {
     const why = 'the worker is shutting down'
     this.#offLocal?.()
+    this.#offRules?.()
     this.#offClock?.()
     const loops = Promise.all(this.#loops.map((loop) => loop.stop()))
     await within(STEP_MS, this.#fetcher.stop())
@@ -216,9 +222,12 @@ export class Worker {
       },
       onTrusted: () => this.#fetcher.wake(),
       onRunning: (rows, sentAtMs) => {
+        // Whoever cannot be told learns it so.
+        if (!this.#isListenTrusted) this.#heedRules()
         this.#reconciler.reconcile(rows, sentAtMs).catch((error: unknown) => this.#failed('reconcile', error))
       },
       onWork: (queue) => this.#fetcher.wake(queue),
+      onRules: () => this.#heedRules(),
       onAwaited: (ids) => this.#services.herald.remember(ids),
       onListening: (isTrusted) => {
         this.#isListenTrusted = isTrusted
@@ -272,6 +281,10 @@ export class Worker {
       onReturned: (run) => this.#returned(run),
       onCommitted: (run) => this.#committed(run),
       onLeaked: (run) => this.#leaked(run),
+      onPostponed: (run, why) => {
+        const held = this.#governor.hold(run.contract, run.job.tenant, why)
+        held.catch((error: unknown) => this.#failed('hold a limit', error))
+      },
     })
   }
 
@@ -308,12 +321,14 @@ export class Worker {
     return new Fetcher({
       db,
       clock,
+      governor: this.#governor,
       lanes: this.#settings.lanes,
       workerId: () => this.id,
       mayClaim: () => this.#lease.isTrusted() && !this.#memory.isHigh && this.#acker.backlog < MAX_UNSETTLED,
       isListenTrusted: () => this.#isListenTrusted,
       prefetchFor: (lane) => this.#prefetch.allowance(lane, monotonicMs()),
       mayTakeSuspect: () => !this.#dispatcher.hasSuspect,
+      runsByType: () => this.#dispatcher.runsByType(),
       onClaimed: (jobs, claim, group) => this.#claimed(jobs, claim, group),
       onIdle: (queues) => events.emit('idle', { queues }),
       onError: (during, error) => this.#failed(during, error),
@@ -346,7 +361,21 @@ export class Worker {
     return [...maintenance, new Loop(this.#memory, { onError })]
   }
 
-  #claimed(jobs: ClaimedJob[], claim: Claim, group: LaneGroup): void {
+  /** Somebody changed tenants, pauses or limits: runs of tenants that may not run are stopped, and claims begin anew. */
+  #heedRules(): void {
+    this.#governor.refresh().then(
+      () => {
+        for (const run of this.#dispatcher.runs) {
+          const suspended = this.#governor.suspension(run.job.tenant)
+          if (suspended !== undefined) run.abort(suspended)
+        }
+        this.#fetcher.wake()
+      },
+      (error: unknown) => this.#failed('read the rules', error),
+    )
+  }
+
+  #claimed(jobs: readonly ClaimedJob[], claim: Claim, group: LaneGroup): void {
     if (this.#stopped === undefined && claim.workerId === this.id) {
       this.#dispatcher.accept(jobs, claim.runId, group)
       return
@@ -407,6 +436,9 @@ export class Worker {
   #settled(entry: Entry, result: SettleResult): void {
     const { run, settlement } = entry
     this.#dispatcher.forget(run)
+    // Its place is free for others, also in other processes.
+    const waiting = this.#governor.queuesWaitingFor(run.contract, run.job.tenant)
+    if (waiting.length > 0) this.#services.waker.wake(waiting)
     reportSettled(this.#services.events, entry, result)
     if (result !== 'won' || settlement.kind !== 'requeue') return
     // What was given back is due for anybody, at once; what has a delay is ours to remember.

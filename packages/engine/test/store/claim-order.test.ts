@@ -3,7 +3,7 @@ import { defineJob, defineQueues } from 'millrace'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { Database } from '#src/store/db'
-import { type ClaimRequest, jobClaim, jobNextDue, jobReleaseRun, queueTypes } from '#src/store/jobs'
+import { type ClaimRequest, jobClaim, jobNextDue, jobReleaseRun, lookAround } from '#src/store/jobs'
 import { setup as base } from '../support/setup.ts'
 
 const queues = defineQueues({ a: {}, b: {} })
@@ -190,21 +190,26 @@ test('a claim whose reply was lost is given back by its run id, with its attempt
 
 test('the next due time looks at every priority, and at suspects', async () => {
   await using t = await setup()
-  expect(await jobNextDue(t.db, null, ['a', 'b'])).toBeNull()
+  const waitMs = async () => (await jobNextDue(t.db, null, ['a', 'b'])).waitMs
+  expect(await waitMs()).toBeNull()
   await t.millrace.enqueue(one, 'x', { delay: '2h', priority: 0 })
   await t.millrace.enqueue(one, 'x', { delay: '1h', priority: 7 })
-  expect(Math.round(((await jobNextDue(t.db, null, ['a', 'b'])) ?? 0) / 60_000)).toBe(60)
+  expect(Math.round(((await waitMs()) ?? 0) / 60_000)).toBe(60)
   await t.sql(`update millrace.job set crashes = 1, run_at = now() + interval '30 minutes' where priority = 0`)
-  expect(Math.round(((await jobNextDue(t.db, null, ['a', 'b'])) ?? 0) / 60_000)).toBe(30)
+  expect(Math.round(((await waitMs()) ?? 0) / 60_000)).toBe(30)
 })
 
-test('the types waiting in a queue are found', async () => {
+test('the types waiting in a queue are found, and whether jobs of tenants do', async () => {
   await using t = await setup()
   await t.millrace.enqueueMany(one, ['1', '2'])
   await t.millrace.enqueue(two, '3')
   await t.millrace.enqueue(other, '4')
-  expect(await queueTypes(t.db, ['a', 'none'])).toEqual([
-    { queue: 'a', type: 'one' },
-    { queue: 'a', type: 'two' },
-  ])
+  const types = [
+    ['a', 'one'],
+    ['a', 'two'],
+  ]
+  expect(await lookAround(t.db, ['a', 'none'])).toMatchObject({ types, shared: [] })
+  await t.millrace.enqueue(other, '5', { tenant: 'x' })
+  await t.millrace.enqueue(one, '6', { tenant: 'x' })
+  expect(await lookAround(t.db, ['a', 'none'])).toMatchObject({ types, shared: ['a'] })
 })

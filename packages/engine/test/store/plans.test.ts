@@ -110,7 +110,11 @@ async function explain(statement: keyof typeof statementTexts, values: unknown[]
   return { root, nodes, buffers: root['Shared Hit Blocks'] + root['Shared Read Blocks'] }
 }
 
-const claim = (limit: number) => [null, '{q}', `{${limit}}`, '{good}', '{60000}', randomUUID(), randomUUID(), '{q}']
+const claim = (limit: number) => [null, '{q}', `{${limit}}`, '{good}', '{60000}', randomUUID(), randomUUID(), '{q}', 1]
+
+/** What a plan does to the table of live jobs; that of the rules has one row. */
+const kindsOnJobs = (plan: { nodes: Plan[] }): string[] =>
+  plan.nodes.flatMap((node) => (node['Relation Name'] === 'rules_version' ? [] : node['Node Type']))
 
 /** Entered behind the first of the good jobs, a queue gives the next ones; the first is not looked at. */
 async function expectGoodEntry(mode: string) {
@@ -122,7 +126,7 @@ async function expectGoodEntry(mode: string) {
   const entry = rows.map(({ priority, run_at_s, id }) => [`{${priority}}`, `{${run_at_s}}`, `{${id}}`])[0] as string[]
   const types = [`{good,${FOREIGN}}`, '{60000,60000}']
   const plan = await explain('jobClaim', [...claim(10).slice(0, 3), ...types, ...claim(10).slice(5), ...entry])
-  const kinds = plan.nodes.map((node) => node['Node Type'])
+  const kinds = kindsOnJobs(plan)
   expect(kinds, mode).not.toContain('Sort')
   expect(kinds, mode).not.toContain('Seq Scan')
   expect(plan.root['Actual Rows'], mode).toBe(11)
@@ -138,7 +142,7 @@ async function expectGoodPlans() {
       const entry = statement === 'jobClaim' ? ['{NULL}', '{NULL}', '{NULL}'] : []
       const values = [...claim(10).slice(0, 3), types, '{60000,60000}', ...claim(10).slice(5), ...entry]
       const plan = await explain(statement, values)
-      const kinds = plan.nodes.map((node) => node['Node Type'])
+      const kinds = kindsOnJobs(plan)
       expect(kinds, `${statement}, ${mode}`).not.toContain('Sort')
       expect(kinds, `${statement}, ${mode}`).not.toContain('Seq Scan')
       expect(plan.root['Actual Rows'], `${statement}, ${mode}`).toBe(11)
@@ -146,14 +150,11 @@ async function expectGoodPlans() {
     }
     await expectGoodEntry(mode)
     for (const [statement, values] of [
-      ['queueTypes', ['{q}']],
+      ['lookAround', ['{q}']],
       ['jobNextDue', [null, '{q}']],
     ] as const) {
       const plan = await explain(statement, [...values])
-      expect(
-        plan.nodes.map((node) => node['Node Type']),
-        statement,
-      ).not.toContain('Seq Scan')
+      expect(kindsOnJobs(plan), statement).not.toContain('Seq Scan')
     }
   }
   await client.query('reset plan_cache_mode')
@@ -212,7 +213,7 @@ describe('half a million rows of each kind that may not be claimed, ahead of a h
           ['jobRunning', [living, null], RUNNING],
           ['jobRunning', [living, 3_600], RUNNING],
           ['jobRunState', runs, 40],
-          ['queueTypes', ['{q,elsewhere,nowhere}'], 2],
+          ['lookAround', ['{q,elsewhere,nowhere}'], 1],
           ['jobNextDue', [null, '{q,elsewhere,nowhere}'], 1],
           ['jobReleaseRun', [null, living, runId], RUNNING],
         ] as const) {

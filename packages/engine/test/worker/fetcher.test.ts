@@ -3,6 +3,8 @@ import { defineJob, defineQueues } from 'millrace'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { systemClock } from '#src/clock'
+import { Registry } from '#src/contract/registry'
+import { Governor } from '#src/governance/governor'
 import { Database, type RunOptions, type StatementName } from '#src/store/db'
 import type { ClaimedJob } from '#src/store/jobs'
 import { Fetcher } from '#src/worker/fetcher'
@@ -43,18 +45,20 @@ async function setup() {
     isSelective: false,
     batchSize: Number.POSITIVE_INFINITY,
   })
-  const claims: ClaimedJob[][] = []
+  const claims: (readonly ClaimedJob[])[] = []
   let idle = signal()
-  let claimed = signal<ClaimedJob[]>()
+  let claimed = signal<readonly ClaimedJob[]>()
   const fetcher = new Fetcher({
     db,
     clock: systemClock,
+    governor: new Governor({ db, clock: systemClock, registry: new Registry([task]) }),
     lanes: [lane],
     workerId: () => workerId,
     mayClaim: () => true,
     isListenTrusted: () => true,
     prefetchFor: () => 0,
     mayTakeSuspect: () => true,
+    runsByType: () => new Map(),
     onClaimed: (jobs) => {
       claims.push(jobs)
       claimed.resolve(jobs)
@@ -137,7 +141,7 @@ describe('the fetcher', () => {
       await new Promise((resolve) => setImmediate(resolve))
     }
     await t.millrace.queues()
-    expect(Object.fromEntries(t.db.counts)).toEqual({ queueTypes: 1, jobClaim: 1, jobNextDue: 1 })
+    expect(Object.fromEntries(t.db.counts)).toEqual({ lookAround: 1, rulesLoad: 1, jobClaim: 1, jobNextDue: 1 })
   })
 
   test('claims type by type while a type waits in its queue that it cannot run', async () => {

@@ -3,6 +3,7 @@ import { defineJob, defineQueues, implement } from 'millrace'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import type { Clock } from '#src/clock'
+import { Governor } from '#src/governance/governor'
 import { DeadLetterAlert } from '#src/maintenance/dead-letter-alert'
 import { Housekeeper } from '#src/maintenance/housekeeper'
 import { Loop, type Ticker } from '#src/maintenance/loop'
@@ -90,17 +91,19 @@ const makers: Record<string, (services: ClientServices, t: Setup) => Service | P
   'the memory guard': () =>
     looping(new MemoryGuard({ thresholdPercent: 85, checkIntervalMs: 10 }, { onChange: () => {} })),
 
-  'the fetcher': ({ db, clock }) => {
+  'the fetcher': ({ db, clock, registry }) => {
     const idleOrStopped = signal()
     const fetcher = new Fetcher({
       db,
       clock,
+      governor: new Governor({ db, clock, registry }),
       lanes: planLanes({}, [task]),
       workerId: () => '00000000-0000-4000-8000-000000000000',
       mayClaim: () => true,
       isListenTrusted: () => true,
       prefetchFor: () => 0,
       mayTakeSuspect: () => true,
+      runsByType: () => new Map(),
       onClaimed: () => {},
       onIdle: () => idleOrStopped.resolve(),
       onError,
@@ -145,6 +148,7 @@ const makers: Record<string, (services: ClientServices, t: Setup) => Service | P
       onTrusted: nothing,
       onRunning: nothing,
       onWork: nothing,
+      onRules: nothing,
       onAwaited: nothing,
       onListening: nothing,
       onBlocked: nothing,

@@ -1,13 +1,15 @@
--- Take due jobs from several queues, each in its order: priority, due time, id.
+-- Take due jobs without tenant from several queues, each in its order: priority, due time, id.
 -- Params:  $1 now timestamptz or null, $2 queues text[], $3 limits int[], $4 types text[] the worker can run,
 --          $5 stuck_after_ms float8[] of those types, $6 run_id uuid, $7 worker_id uuid, $8 queues text[] that one suspect may come from,
---          $9 priorities int[], $10 run_ats float8[] in seconds and $11 ids bigint[]: behind which job the queue is to be
+--          $9 version bigint of the rules under which this queue is no governed one, or null,
+--          $10 priorities int[], $11 run_ats float8[] in seconds and $12 ids bigint[]: behind which job the queue is to be
 --          entered, or nulls
 -- Returns: the claimed jobs, in no order; all carry the one run_id, which the caller made up before it asked.
 --          No crashes and no request to cancel are null. Times are seconds: to print and to parse a timestamp costs more
 --          than to claim.
 -- Locks:   the claimed rows; skips what others hold.
--- Index:   job_for_claim_idx, job_suspect_idx, worker_pkey: nothing is claimed under a lease that somebody has ended
+-- Index:   job_for_claim_idx, job_suspect_idx, worker_pkey: nothing is claimed under a lease that somebody has ended, and
+--          nothing under rules that somebody has changed: a queue that was paused is looked at anew
 -- The entry: what has been claimed leaves dead entries at the head of the index, which every claim would walk over until
 -- vacuum removes them; while somebody holds a transaction open it cannot. The priority of the entry is one level of the
 -- walk, whether anything is left there or not; the levels above it are looked for, those below it too.
@@ -20,8 +22,9 @@ with due as materialized (
   from (
     select set_config('synchronous_commit', 'off', true)
     where not exists (select from millrace.worker where id = $7 and ended_at is not null)
+      and not exists (select from millrace.rules_version where version <> $9)
   ) as lease_not_ended
-  cross join unnest($2::text[], $3::int[], $9::int[], $10::float8[], $11::bigint[])
+  cross join unnest($2::text[], $3::int[], $10::int[], $11::float8[], $12::bigint[])
     as wanted (queue, slots, priority, run_at_s, id)
   cross join lateral (
     with recursive level (priority) as (
@@ -32,12 +35,12 @@ with due as materialized (
       cross join lateral (
         select coalesce(
           (select priority from millrace.job
-           where queue = wanted.queue and status = 'pending' and crashes = 0
+           where queue = wanted.queue and status = 'pending' and crashes = 0 and tenant is null
              and priority > level.priority and priority < wanted.priority
            order by priority limit 1),
           case when level.priority < wanted.priority then wanted.priority end,
           (select priority from millrace.job
-           where queue = wanted.queue and status = 'pending' and crashes = 0 and priority > level.priority
+           where queue = wanted.queue and status = 'pending' and crashes = 0 and tenant is null and priority > level.priority
            order by priority limit 1)
         ) as priority
       ) as next
@@ -47,7 +50,7 @@ with due as materialized (
     from level
     cross join lateral (
       select id from millrace.job
-      where queue = wanted.queue and status = 'pending' and crashes = 0
+      where queue = wanted.queue and status = 'pending' and crashes = 0 and tenant is null
         and priority = level.priority and run_at <= coalesce($1, now()) and type = any($4)
         and (run_at, id) > (
           case level.priority when wanted.priority then to_timestamp(wanted.run_at_s) else '-infinity' end,
@@ -65,6 +68,7 @@ suspect as materialized (
   where queue = any($8) and status = 'pending' and crashes > 0
     and run_at <= coalesce($1, now()) and type = any($4)
     and not exists (select from millrace.worker where worker.id = $7 and ended_at is not null)
+    and not exists (select from millrace.rules_version where version <> $9)
   limit 1
   for no key update skip locked
 )

@@ -1,7 +1,8 @@
 -- Take due jobs from several queues whose heads hold types this worker cannot run: one stream per type, so that no
 -- foreign backlog is ever scanned. Strict by priority; within one priority the types come in the order they are given.
 -- Params:  $1 now timestamptz or null, $2 queues text[], $3 limits int[], $4 types text[] the worker can run,
---          $5 stuck_after_ms float8[] of those types, $6 run_id uuid, $7 worker_id uuid, $8 queues text[] that one suspect may come from
+--          $5 stuck_after_ms float8[] of those types, $6 run_id uuid, $7 worker_id uuid, $8 queues text[] that one suspect may come from,
+--          $9 version bigint of the rules under which this queue is no governed one, or null
 -- Returns: the claimed jobs; all carry the one run_id, which the caller made up before it asked.
 -- Locks:   the claimed rows; skips what others hold.
 -- Index:   job_for_claim_by_type_idx, job_for_claim_idx (the priorities), job_suspect_idx, worker_pkey
@@ -11,19 +12,20 @@ with due as materialized (
   from (
     select set_config('synchronous_commit', 'off', true)
     where not exists (select from millrace.worker where id = $7 and ended_at is not null)
+      and not exists (select from millrace.rules_version where version <> $9)
   ) as lease_not_ended
   cross join unnest($2::text[], $3::int[]) as wanted (queue, slots)
   cross join lateral (
     with recursive level (priority) as (
       (select priority from millrace.job
-       where queue = wanted.queue and status = 'pending' and crashes = 0
+       where queue = wanted.queue and status = 'pending' and crashes = 0 and tenant is null
        order by priority limit 1)
       union all
       select next.priority
       from level
       cross join lateral (
         select priority from millrace.job
-        where queue = wanted.queue and status = 'pending' and crashes = 0 and priority > level.priority
+        where queue = wanted.queue and status = 'pending' and crashes = 0 and tenant is null and priority > level.priority
         order by priority limit 1
       ) as next
     )
@@ -32,7 +34,7 @@ with due as materialized (
     cross join lateral (select type from unnest($4::text[]) as t (type) where level.priority is not null offset 0) as stream
     cross join lateral (
       select id from millrace.job
-      where queue = wanted.queue and status = 'pending' and crashes = 0
+      where queue = wanted.queue and status = 'pending' and crashes = 0 and tenant is null
         and type = stream.type and priority = level.priority and run_at <= coalesce($1, now())
       order by run_at, id
       limit wanted.slots
@@ -46,6 +48,7 @@ suspect as materialized (
   where queue = any($8) and status = 'pending' and crashes > 0
     and run_at <= coalesce($1, now()) and type = any($4)
     and not exists (select from millrace.worker where worker.id = $7 and ended_at is not null)
+    and not exists (select from millrace.rules_version where version <> $9)
   limit 1
   for no key update skip locked
 )

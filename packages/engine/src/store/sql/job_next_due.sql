@@ -1,26 +1,56 @@
--- When does the next waiting job of these queues become due?
+-- When does the next waiting job of these queues become due, and may they be claimed as before?
 -- Params:  $1 now timestamptz or null, $2 queues text[]
--- Returns: one row: wait_ms until then (0 or less: something is due now), or null when nothing waits.
+-- Returns: one row: wait_ms until then (0 or less: something is due now), or null when nothing waits; shared_queues as jsonb:
+--          those in which jobs of tenants wait; rules_version
 -- Locks:   none
--- Index:   job_for_claim_idx, job_suspect_idx
-select (extract(epoch from min(first.run_at) - coalesce($1, now())) * 1000)::float8 as wait_ms
-from unnest($2::text[]) as wanted (queue)
-cross join lateral (
-  with recursive level (priority, run_at) as (
-    (select priority, run_at from millrace.job
-     where queue = wanted.queue and status = 'pending' and crashes = 0
-     order by priority, run_at limit 1)
+-- Index:   job_for_claim_idx, job_for_share_idx, job_suspect_idx
+-- Of tenants a thousand streams are looked at. With more, one that is due sooner may be missed until the next poll.
+with first as materialized (
+  select wanted.queue, next.run_at, next.is_shared
+  from unnest($2::text[]) as wanted (queue)
+  cross join lateral (
+    (
+      with recursive level (priority, run_at) as (
+        (select priority, run_at from millrace.job
+         where queue = wanted.queue and status = 'pending' and crashes = 0 and tenant is null
+         order by priority, run_at limit 1)
+        union all
+        select next.priority, next.run_at
+        from level
+        cross join lateral (
+          select priority, run_at from millrace.job
+          where queue = wanted.queue and status = 'pending' and crashes = 0 and tenant is null
+            and priority > level.priority
+          order by priority, run_at limit 1
+        ) as next
+      )
+      select run_at, false as is_shared from level
+    )
     union all
-    select next.priority, next.run_at
-    from level
-    cross join lateral (
-      select priority, run_at from millrace.job
-      where queue = wanted.queue and status = 'pending' and crashes = 0 and priority > level.priority
-      order by priority, run_at limit 1
-    ) as next
-  )
-  select run_at from level
-  union all
-  select run_at from millrace.job
-  where queue = wanted.queue and status = 'pending' and crashes > 0
-) as first;
+    (
+      with recursive stream (tenant, priority, run_at) as (
+        (select tenant, priority, run_at from millrace.job
+         where queue = wanted.queue and status = 'pending' and crashes = 0 and tenant is not null
+         order by tenant, priority, run_at limit 1)
+        union all
+        select next.tenant, next.priority, next.run_at
+        from stream
+        cross join lateral (
+          select tenant, priority, run_at from millrace.job
+          where queue = wanted.queue and status = 'pending' and crashes = 0 and tenant is not null
+            and (tenant, priority) > (stream.tenant, stream.priority)
+          order by tenant, priority, run_at limit 1
+        ) as next
+      )
+      select run_at, true from stream limit 1000
+    )
+    union all
+    select run_at, tenant is not null from millrace.job
+    where queue = wanted.queue and status = 'pending' and crashes > 0
+  ) as next
+)
+select
+  (extract(epoch from min(run_at) - coalesce($1, now())) * 1000)::float8 as wait_ms,
+  coalesce(jsonb_agg(distinct queue) filter (where is_shared), '[]') as shared_queues,
+  (select version from millrace.rules_version)::float8 as rules_version
+from first;

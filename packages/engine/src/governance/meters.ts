@@ -1,0 +1,172 @@
+// The limits that apply to a queue's jobs at one moment: what they have taken, and whether one more fits.
+import type { JobContract } from '../contract/job.ts'
+import type { Limit } from '../contract/limit.ts'
+import type { Standing } from '../store/governed-claims.ts'
+import { RateWindow } from './rate-window.ts'
+import { PER_TENANT, type Rules } from './rules.ts'
+
+/** What is asked for a place. */
+export interface Metered {
+  readonly type: string
+  readonly tenant: string | null
+  readonly cost: number
+}
+
+/** The limits of a job type: its own and its queue's, with what was set at run time. */
+export function limitsOf(contract: JobContract, rules: Rules): Limit[] {
+  const { queue, type } = contract
+  const declared = [...queue.limits, ...contract.limits].map((limit) => rules.adjusted(limit))
+  const set = [`queue:${queue.name}`, `type:${type}`].flatMap((name) => [
+    rules.unnamed(name),
+    rules.unnamed(name + PER_TENANT),
+  ])
+  return [...declared, ...set.filter((limit) => limit !== undefined)]
+}
+
+interface Books {
+  readonly standing: Standing
+  /** Runs of this process, by type. */
+  readonly here: ReadonlyMap<string, number>
+  readonly nowMs: number
+}
+
+export class Meters {
+  readonly #byType: ReadonlyMap<string, readonly Meter[]>
+  readonly #meters: readonly Meter[]
+
+  constructor(limitsByType: ReadonlyMap<string, readonly Limit[]>, books: Books) {
+    const meters = new Map<string, Meter>()
+    const meterOf = (limit: Limit): Meter => {
+      let meter = meters.get(limit.name)
+      if (meter === undefined) {
+        meter = new Meter(limit, limitsByType, books)
+        meters.set(limit.name, meter)
+      }
+      return meter
+    }
+    this.#byType = new Map([...limitsByType].map(([type, limits]) => [type, limits.map(meterOf)]))
+    this.#meters = [...meters.values()]
+  }
+
+  /** Counts the job if every limit has room for it. */
+  admit(job: Metered): boolean {
+    const meters = this.#byType.get(job.type) ?? []
+    if (!meters.every((meter) => meter.hasRoom(job))) return false
+    for (const meter of meters) meter.take(job)
+    return true
+  }
+
+  /** No job of this type could be started now, whosesoever it is. */
+  isFull(type: string): boolean {
+    return (this.#byType.get(type) ?? []).some((meter) => meter.isFull)
+  }
+
+  /** The soonest moment at which time alone makes room, in milliseconds from now. */
+  get waitMs(): number {
+    return Math.min(Number.POSITIVE_INFINITY, ...this.#meters.map((meter) => meter.waitMs))
+  }
+
+  /** What the rates have to remember. */
+  get spent(): { limit: string; tenant: string; starts: unknown }[] {
+    return this.#meters.flatMap((meter) => meter.spent)
+  }
+}
+
+const ALL = ''
+
+class Meter {
+  readonly #limit: Limit
+  readonly #books: Books
+  readonly #running = new Map<string, number>()
+  readonly #windows = new Map<string, RateWindow>()
+  readonly #heldUntilMs = new Map<string, number>()
+  readonly #touched = new Set<string>()
+  #here = 0
+  #waitMs = Number.POSITIVE_INFINITY
+
+  constructor(limit: Limit, limitsByType: ReadonlyMap<string, readonly Limit[]>, books: Books) {
+    this.#limit = limit
+    this.#books = books
+    const { standing, here, nowMs } = books
+    for (const [tenant, jobs] of runningUnder(limit, standing)) {
+      const scope = this.#scopeOf(tenant)
+      this.#running.set(scope, (this.#running.get(scope) ?? 0) + jobs)
+    }
+    for (const [name, tenant, starts, heldUntilS] of standing.rates ?? []) {
+      if (name !== limit.name) continue
+      if (limit.rate !== undefined) this.#windows.set(tenant, new RateWindow(limit.rate, starts, nowMs))
+      if (heldUntilS !== null && heldUntilS * 1_000 > nowMs) this.#heldUntilMs.set(tenant, heldUntilS * 1_000)
+    }
+    if (limit.perProcess === undefined) return
+    for (const [type, jobs] of here)
+      if (limitsByType.get(type)?.some(({ name }) => name === limit.name)) this.#here += jobs
+  }
+
+  hasRoom({ tenant, cost }: Metered): boolean {
+    const { running, perProcess, rate } = this.#limit
+    const scope = this.#scopeOf(tenant)
+    const heldUntilMs = this.#heldUntilMs.get(scope)
+    if (heldUntilMs !== undefined) return this.#waitFor(heldUntilMs - this.#books.nowMs)
+    if (perProcess !== undefined && this.#here >= perProcess) return false
+    if (running !== undefined && (this.#running.get(scope) ?? 0) >= running) return false
+    if (rate === undefined) return true
+    const window = this.#windowOf(scope)
+    return window.isRoomFor(cost) || this.#waitFor(window.waitFor(cost))
+  }
+
+  take({ tenant, cost }: Metered): void {
+    const scope = this.#scopeOf(tenant)
+    this.#here++
+    this.#running.set(scope, (this.#running.get(scope) ?? 0) + 1)
+    if (this.#limit.rate === undefined) return
+    this.#windowOf(scope).take(cost)
+    this.#touched.add(scope)
+  }
+
+  /** For all tenants alike. */
+  get isFull(): boolean {
+    const { running, perProcess, isPerTenant } = this.#limit
+    if (running === 0 || (perProcess !== undefined && this.#here >= perProcess)) return true
+    return !isPerTenant && !this.hasRoom({ type: '', tenant: null, cost: 1 })
+  }
+
+  get waitMs(): number {
+    return this.#waitMs
+  }
+
+  get spent(): { limit: string; tenant: string; starts: unknown }[] {
+    return [...this.#touched].map((tenant) => ({
+      limit: this.#limit.name,
+      tenant,
+      starts: this.#windowOf(tenant).starts,
+    }))
+  }
+
+  #scopeOf(tenant: string | null): string {
+    return this.#limit.isPerTenant ? (tenant ?? ALL) : ALL
+  }
+
+  #windowOf(scope: string): RateWindow {
+    let window = this.#windows.get(scope)
+    if (window === undefined) {
+      window = new RateWindow(this.#limit.rate as NonNullable<Limit['rate']>, [], this.#books.nowMs)
+      this.#windows.set(scope, window)
+    }
+    return window
+  }
+
+  #waitFor(ms: number): false {
+    this.#waitMs = Math.min(this.#waitMs, ms)
+    return false
+  }
+}
+
+/** What runs under it: named limits are written on the runs, the others are a queue's or a type's. */
+function runningUnder({ name }: Limit, { running, held }: Standing): (readonly [string | null, number])[] {
+  const [kind, rest = ''] = name.split(':')
+  if (name === kind) return (held ?? []).flatMap(([limit, tenant, jobs]) => (limit === name ? [[tenant, jobs]] : []))
+  const type = kind === 'type' ? rest.replace(PER_TENANT, '') : undefined
+  return (running ?? []).flatMap(([tenant, each, jobs]) =>
+    type === undefined || each === type ? [[tenant, jobs]] : [],
+  )
+}

@@ -1,0 +1,183 @@
+// One governed claim's decision: who may have how much of what was seen.
+import type { JobContract } from '../contract/job.ts'
+import type { Limit } from '../contract/limit.ts'
+import type { Seen, Standing } from '../store/governed-claims.ts'
+import { compareIds } from '../store/job-id.ts'
+import type { PauseRule } from '../store/rules.ts'
+import { allot, type Share } from './allot.ts'
+import { limitsOf, type Metered, Meters } from './meters.ts'
+import type { Rules } from './rules.ts'
+import type { Turns } from './turns.ts'
+
+export interface Candidate extends Metered {
+  readonly id: string
+  /** Of its stream in the walk; -1: its last run crashed. */
+  readonly nth: number
+  readonly runAtS: number
+}
+
+export interface RoundRequest {
+  readonly queue: string
+  readonly slots: number
+  readonly types: readonly { type: string }[]
+  /** Runs of this process, by type. */
+  readonly here: ReadonlyMap<string, number>
+}
+
+interface Knowledge {
+  readonly rules: Rules
+  readonly turns: Turns
+  contractOf(type: string): JobContract | undefined
+}
+
+export class Round {
+  readonly #slots: number
+  readonly #rules: Rules
+  readonly #turns: Turns
+  readonly #contractOf: (type: string) => JobContract | undefined
+  readonly #nowMs: number
+  readonly #pauses: readonly PauseRule[]
+  readonly #limits: ReadonlyMap<string, readonly Limit[]>
+  readonly #running = new Map<string | null, number>()
+  readonly meters: Meters
+  /** What may be looked for; of the others nothing could be started, whosesoever it is. */
+  readonly types: readonly string[]
+  readonly #allTypes: ReadonlySet<string>
+  /** Tenants whose offer is not that of weight 1. */
+  readonly weights: ReadonlyMap<string, number>
+  /** Something was seen that a limit or a pause turned away. */
+  hasRefused = false
+
+  constructor(request: RoundRequest, standing: Standing, { rules, turns, contractOf }: Knowledge) {
+    this.#slots = request.slots
+    this.#rules = rules
+    this.#turns = turns
+    this.#contractOf = contractOf
+    this.#nowMs = standing.nowS * 1_000
+    this.#pauses = rules.pausesIn(request.queue, this.#nowMs)
+    const types = request.types.map(({ type }) => type)
+    this.#allTypes = new Set(types)
+    this.#limits = new Map(
+      types.flatMap((type) => {
+        const contract = contractOf(type)
+        return contract === undefined ? [] : [[type, limitsOf(contract, rules)]]
+      }),
+    )
+    this.meters = new Meters(this.#limits, { standing, here: request.here, nowMs: this.#nowMs })
+    for (const [tenant, , jobs] of standing.running ?? []) {
+      this.#running.set(tenant, (this.#running.get(tenant) ?? 0) + jobs)
+    }
+    this.types = types.filter((type) => !this.#isTypePaused(type) && !this.meters.isFull(type))
+    this.weights = this.#weights()
+  }
+
+  /** The whole queue is. */
+  get isPaused(): boolean {
+    return this.#pauses.some(({ type, tenant }) => type === null && tenant === null)
+  }
+
+  get hasExcluded(): boolean {
+    return this.types.length < this.#allTypes.size
+  }
+
+  get hasLimits(): boolean {
+    return [...this.#limits.values()].some((limits) => limits.length > 0)
+  }
+
+  get costedTypes(): string[] {
+    return this.types.filter((type) => this.#contractOf(type)?.costOf !== undefined)
+  }
+
+  /** When time alone makes room, in milliseconds from now. */
+  get waitMs(): number {
+    const ends = this.#pauses.map(({ untilMs }) => (untilMs ?? Number.POSITIVE_INFINITY) - this.#nowMs)
+    return Math.min(this.meters.waitMs, ...ends)
+  }
+
+  /** Some stream begins with a job that may not run: what lies behind it would be hidden. */
+  hasForeignHead(seen: readonly Seen[]): boolean {
+    const types = new Set(this.types)
+    return seen.some(([, , headType]) => headType !== null && !types.has(headType))
+  }
+
+  /** The limits that are written on the runs of a type. */
+  namedLimitsOf(type: string): string[] {
+    const limits = this.#limits.get(type) ?? []
+    return limits.filter(({ name, running }) => running !== undefined && !name.includes(':')).map(({ name }) => name)
+  }
+
+  choose(seen: readonly Seen[]): Candidate[] {
+    const candidates = seen.flatMap((each) => this.#candidate(each))
+    const suspect = candidates.find((each) => each.nth < 0 && this.#admit(each))
+    const rest = candidates.filter(({ nth }) => nth >= 0).sort(inOrder)
+    const slots = this.#slots - (suspect === undefined ? 0 : 1)
+    const chosen = allot(
+      slots,
+      rest,
+      (tenant) => this.#shareOf(tenant),
+      (job) => this.#admit(job),
+    )
+    return suspect === undefined ? chosen : [suspect, ...chosen]
+  }
+
+  /** What was chosen is taken: it counts for whoever comes next. */
+  serve(chosen: readonly Candidate[]): void {
+    for (const { tenant } of chosen) this.#turns.serve(tenant, this.#shareOf(tenant).weight)
+  }
+
+  #admit(job: Candidate): boolean {
+    const isPaused = this.#pauses.some(
+      ({ type, tenant }) => (type ?? job.type) === job.type && (tenant ?? job.tenant) === job.tenant,
+    )
+    const status = job.tenant === null ? undefined : this.#rules.tenants.get(job.tenant)?.status
+    const isAdmitted = !isPaused && (status ?? 'active') === 'active' && this.meters.admit(job)
+    if (!isAdmitted) this.hasRefused = true
+    return isAdmitted
+  }
+
+  #shareOf(tenant: string | null): Share {
+    const rule = tenant === null ? undefined : this.#rules.tenants.get(tenant)
+    return {
+      running: this.#running.get(tenant) ?? 0,
+      weight: rule?.weight ?? 1,
+      minSlots: rule?.minSlots ?? 0,
+      maxSlots: rule?.maxSlots ?? Number.POSITIVE_INFINITY,
+      served: this.#turns.servedOf(tenant),
+    }
+  }
+
+  #candidate([nth, tenant, , id, type, , runAtS, payload]: Seen): Candidate[] {
+    if (id === null) return []
+    const cost = payload === null ? 1 : costOf(this.#contractOf(type), payload)
+    return [{ id, tenant, type, nth, runAtS, cost }]
+  }
+
+  #isTypePaused(type: string): boolean {
+    return this.#pauses.some((pause) => pause.tenant === null && pause.type === type)
+  }
+
+  #weights(): Map<string, number> {
+    const weights = new Map<string, number>()
+    for (const { name, status, weight, maxSlots } of this.#rules.tenants.values()) {
+      const isFull = maxSlots !== null && (this.#running.get(name) ?? 0) >= maxSlots
+      weights.set(name, status !== 'active' || isFull ? 0 : weight)
+    }
+    for (const { type, tenant } of this.#pauses) if (type === null && tenant !== null) weights.set(tenant, 0)
+    return weights
+  }
+}
+
+/** A cost that cannot be told is that of any job: what the payload holds is not ours to judge here. */
+function costOf(contract: JobContract | undefined, payload: unknown): number {
+  try {
+    const cost = contract?.costOf?.(payload as never)
+    return typeof cost === 'number' && Number.isFinite(cost) && cost >= 0 ? cost : 1
+  } catch {
+    return 1
+  }
+}
+
+/** Of each tenant in the order in which they are to run; the tenants in the order of the walk. */
+function inOrder(a: Candidate, b: Candidate): number {
+  return a.nth - b.nth || a.runAtS - b.runAtS || compareIds(a.id, b.id)
+}

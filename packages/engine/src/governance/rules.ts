@@ -1,0 +1,70 @@
+// What was set at run time, as remembered by a process. A claim compares the version after it has its locks, so a change
+// that was committed before holds for it.
+import { monotonicMs } from '../clock.ts'
+import type { Limit, Rate } from '../contract/limit.ts'
+import type { Session } from '../store/db.ts'
+import { type LimitRule, type LoadedRules, type PauseRule, rulesLoad, type TenantRule } from '../store/rules.ts'
+
+/** Rules that were changed by hand, in SQL, count up no version. */
+const RELOAD_MS = 5_000
+
+export class Rules {
+  #version = -1
+  #loadedMs = Number.NEGATIVE_INFINITY
+  #tenants: ReadonlyMap<string, TenantRule> = new Map()
+  #pauses: readonly PauseRule[] = []
+  #limits: ReadonlyMap<string, LimitRule> = new Map()
+
+  get version(): number {
+    return this.#version
+  }
+
+  /** True: they are as the database has them. */
+  isCurrent(version: number): boolean {
+    return version === this.#version && monotonicMs() - this.#loadedMs < RELOAD_MS
+  }
+
+  async load(session: Session): Promise<void> {
+    this.use(await rulesLoad(session))
+  }
+
+  use(loaded: LoadedRules): void {
+    this.#version = loaded.version
+    this.#loadedMs = monotonicMs()
+    this.#tenants = new Map(loaded.tenants?.map((each) => [each.name, each]))
+    this.#pauses = loaded.pauses ?? []
+    this.#limits = new Map(loaded.limits?.map((each) => [each.name, each]))
+  }
+
+  get tenants(): ReadonlyMap<string, TenantRule> {
+    return this.#tenants
+  }
+
+  /** Those that hold jobs of this queue, or some of them. */
+  pausesIn(queue: string, nowMs: number): PauseRule[] {
+    return this.#pauses.filter(
+      (pause) => (pause.queue === null || pause.queue === queue) && (pause.untilMs === null || pause.untilMs > nowMs),
+    )
+  }
+
+  /** The limit with what was set for it at run time. */
+  adjusted(limit: Limit): Limit {
+    const set = this.#limits.get(limit.name)
+    if (set === undefined) return limit
+    return { ...limit, running: set.running ?? limit.running, rate: rateOf(set) ?? limit.rate }
+  }
+
+  /** A limit that only run-time settings know: 'queue:bulk', 'type:email', each also per tenant: 'queue:bulk/tenant'. */
+  unnamed(name: string): Limit | undefined {
+    const set = this.#limits.get(name)
+    if (set === undefined) return undefined
+    const isPerTenant = name.endsWith(PER_TENANT)
+    return { name, running: set.running ?? undefined, perProcess: undefined, rate: rateOf(set), isPerTenant }
+  }
+}
+
+export const PER_TENANT = '/tenant'
+
+function rateOf({ rateJobs, rateMs }: LimitRule): Rate | undefined {
+  return rateJobs === null || rateMs === null ? undefined : { jobs: rateJobs, perMs: rateMs }
+}

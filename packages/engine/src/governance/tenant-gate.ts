@@ -1,0 +1,54 @@
+// What an enqueue asks about its tenant: may it have jobs at all, and has it too many?
+//
+// What is known of a tenant is remembered for a second, so that a busy process asks once. A job that slips in behind a
+// suspension is held like those that were there before.
+import { monotonicMs } from '../clock.ts'
+import type { Queue, TenantJobs } from '../contract/queue.ts'
+import { TenantSuspended } from '../errors.ts'
+import type { Session } from '../store/db.ts'
+import { type SeenTenant, tenantSeen } from '../store/tenants.ts'
+
+const REMEMBER_MS = 1_000
+const MAX_REMEMBERED = 10_000
+
+interface Remembered {
+  readonly untilMs: number
+  readonly seen: SeenTenant | undefined
+}
+
+export class TenantGate {
+  readonly #db: Session
+  readonly #known = new Map<string, Remembered>()
+
+  constructor(db: Session) {
+    this.#db = db
+  }
+
+  /** Throws TenantSuspended if one of them may have no jobs. Unknown ones are registered. */
+  async demand(tenants: readonly string[]): Promise<void> {
+    const nowMs = monotonicMs()
+    const unknown = tenants.filter((tenant) => (this.#known.get(tenant)?.untilMs ?? 0) <= nowMs)
+    if (unknown.length > 0) await this.#ask(unknown)
+    for (const tenant of tenants) {
+      const seen = this.#known.get(tenant)?.seen
+      if (seen !== undefined && seen.status !== 'active') throw new TenantSuspended(tenant, seen.status, seen.reason)
+    }
+  }
+
+  /** After `demand`: how many jobs it may have in this queue. */
+  limitOf(tenant: string, queue: Queue): TenantJobs | undefined {
+    const own = this.#known.get(tenant)?.seen?.limits?.find(([name]) => name === queue.name)
+    return own === undefined ? queue.tenantJobs : { max: own[1], over: own[2] }
+  }
+
+  forget(): void {
+    this.#known.clear()
+  }
+
+  async #ask(tenants: readonly string[]): Promise<void> {
+    const seen = new Map((await tenantSeen(this.#db, tenants)).map((each) => [each.name, each]))
+    if (this.#known.size + tenants.length > MAX_REMEMBERED) this.#known.clear()
+    const untilMs = monotonicMs() + REMEMBER_MS
+    for (const tenant of tenants) this.#known.set(tenant, { untilMs, seen: seen.get(tenant) })
+  }
+}

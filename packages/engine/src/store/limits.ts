@@ -1,0 +1,49 @@
+// Limits as they were set at run time, and what is used of them.
+import type { Rate } from '../contract/limit.ts'
+import { textArray } from './arrays.ts'
+import type { Session } from './db.ts'
+import type { Standing } from './governed-claims.ts'
+import type { Now } from './jobs.ts'
+
+export interface LimitSetting {
+  name: string
+  running: number | null
+  rateJobs: number | null
+  rateMs: number | null
+  updatedAt: Date
+  updatedBy: string
+}
+
+export async function limitSet(
+  session: Session,
+  name: string,
+  limit: { running: number | undefined; rate: Rate | undefined },
+  actor: string,
+): Promise<void> {
+  const { running = null, rate } = limit
+  await session.run('limitSet', [name, running, rate?.jobs ?? null, rate?.perMs ?? null, actor])
+}
+
+export async function limitUnset(session: Session, name: string): Promise<boolean> {
+  return (await session.run('limitUnset', [name])).length > 0
+}
+
+export function limitList(session: Session): Promise<LimitSetting[]> {
+  return session.run('limitList', [])
+}
+
+export type LimitUsage = Pick<Standing, 'nowS' | 'held' | 'rates'>
+
+export async function limitUsage(session: Session, now: Now, names: readonly string[]): Promise<LimitUsage> {
+  const [row] = await session.run<LimitUsage>('limitUsage', [now, textArray(names)])
+  return row as LimitUsage
+}
+
+/** `tenant`: empty for a limit that all share. */
+export async function limitHold(
+  session: Session,
+  now: Now,
+  hold: { name: string; tenant: string; delayMs: number },
+): Promise<void> {
+  await session.run('limitHold', [now, hold.name, hold.tenant, hold.delayMs])
+}

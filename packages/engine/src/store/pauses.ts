@@ -1,0 +1,44 @@
+// Pauses of queues, types and tenants.
+import type { Session } from './db.ts'
+import type { Now } from './jobs.ts'
+
+/** At least one of them; what belongs to all that are named is paused. */
+export interface PauseTarget {
+  queue?: string | null
+  type?: string | null
+  tenant?: string | null
+}
+
+export interface Pause {
+  queue: string | null
+  type: string | null
+  tenant: string | null
+  reason: string
+  author: string
+  createdAt: Date
+  expiresAt: Date | null
+}
+
+export async function pauseSet(
+  session: Session,
+  now: Now,
+  pause: PauseTarget & { reason: string; author: string; forMs: number | null },
+): Promise<Pause> {
+  const { queue = null, type = null, tenant = null, reason, author, forMs } = pause
+  const [row] = await session.run<Pause>('pauseSet', [now, queue, type, tenant, reason, author, forMs])
+  return row as Pause
+}
+
+export async function pauseEnd(session: Session, target: PauseTarget): Promise<Pause | undefined> {
+  const { queue = null, type = null, tenant = null } = target
+  const [row] = await session.run<Pause>('pauseEnd', [queue, type, tenant])
+  return row
+}
+
+export function pauseList(session: Session, now: Now): Promise<Pause[]> {
+  return session.run('pauseList', [now])
+}
+
+export async function pausePrune(session: Session, now: Now): Promise<void> {
+  await session.run('pausePrune', [now])
+}

@@ -1,0 +1,47 @@
+// What was set at run time about tenants, pauses and limits, as claims need it.
+import type { Session } from './db.ts'
+
+export type TenantStatus = 'active' | 'suspended' | 'deleted'
+
+export interface TenantRule {
+  readonly name: string
+  readonly status: TenantStatus
+  readonly weight: number
+  readonly minSlots: number
+  readonly maxSlots: number | null
+  readonly reason: string | null
+}
+
+export interface PauseRule {
+  readonly queue: string | null
+  readonly type: string | null
+  readonly tenant: string | null
+  readonly reason: string
+  readonly author: string
+  readonly sinceMs: number
+  readonly untilMs: number | null
+}
+
+export interface LimitRule {
+  readonly name: string
+  readonly running: number | null
+  readonly rateJobs: number | null
+  readonly rateMs: number | null
+}
+
+export interface LoadedRules {
+  readonly version: number
+  /** Only those that differ from what every tenant has. */
+  readonly tenants: readonly TenantRule[] | null
+  readonly pauses: readonly PauseRule[] | null
+  readonly limits: readonly LimitRule[] | null
+}
+
+export async function rulesLoad(session: Session): Promise<LoadedRules> {
+  const [row] = await session.run<LoadedRules>('rulesLoad', [])
+  return row as LoadedRules
+}
+
+export async function rulesChanged(session: Session): Promise<void> {
+  await session.run('rulesChanged', [])
+}

@@ -1,0 +1,80 @@
+-- Look at the heads of a queue, tenant by tenant: what a governed claim may choose from.
+-- Params:  $1 now timestamptz or null, $2 queue text, $3 types text[] the worker may run, $4 behind: tenant text after which to begin,
+--          or null for the first, $5 streams int: how many (tenant, priority) to look at, $6 offer int: jobs per stream of weight 1,
+--          $7 tenants text[] and $8 weights int[] that differ from 1; 0 leaves a tenant out, $9 offer int of jobs without tenant,
+--          $10 offer int of jobs whose last run crashed, $11 types text[] whose payloads are wanted
+-- Returns: nth stream (0: no tenant; -1: crashed), tenant, head_type: of its first job, whatever type that is, id, type, priority,
+--          run_at_s, payload; of a stream with nothing to offer one row without id
+-- Locks:   none: whoever looks holds the queue's lock, and the claim looks again at the rows it takes.
+-- Index:   job_for_share_idx, job_for_claim_idx, job_suspect_idx
+-- A loose walk over the streams, one probe each, and of each stream only what is due: neither the backlog of one tenant
+-- nor what is due later is read. `streams` bounds the walk; the next claim goes on behind it. After the last tenant it
+-- goes on with the first, until it has come round.
+with recursive stream (tenant, priority, head_type, nth, is_round) as (
+  select coalesce($4, ''), case when $4::text is null then -1 else 2147483647 end, null, 0, $4::text is null
+  union all
+  select next.tenant, next.priority, next.type, stream.nth + 1, next.is_round
+  from stream
+  cross join lateral (
+    (
+      select tenant, priority, type, stream.is_round from millrace.job
+      where queue = $2 and status = 'pending' and crashes = 0 and tenant is not null
+        and (tenant, priority) > (stream.tenant, stream.priority)
+      order by tenant, priority, run_at, id
+      limit 1
+    )
+    union all
+    (
+      select tenant, priority, type, true from millrace.job
+      where not stream.is_round and queue = $2 and status = 'pending' and crashes = 0 and tenant is not null
+      order by tenant, priority, run_at, id
+      limit 1
+    )
+    limit 1
+  ) as next
+  where stream.nth < $5
+    and (not next.is_round or $4::text is null or next.tenant <= $4)
+),
+level (priority, head_type) as (
+  select -1, null
+  union all
+  select next.priority, next.type
+  from level
+  cross join lateral (
+    select priority, type from millrace.job
+    where queue = $2 and status = 'pending' and crashes = 0 and tenant is null and priority > level.priority
+    order by priority, run_at, id
+    limit 1
+  ) as next
+  where $9 > 0
+)
+select stream.nth, stream.tenant, stream.head_type, head.id, head.type, stream.priority,
+  date_part('epoch', head.run_at) as run_at_s, head.payload
+from stream
+left join unnest($7::text[], $8::int[]) as special (tenant, weight) using (tenant)
+left join lateral (
+  select id, type, run_at, case when type = any($11) then payload end as payload from millrace.job
+  where queue = $2 and status = 'pending' and crashes = 0 and tenant = stream.tenant
+    and priority = stream.priority and run_at <= coalesce($1, now()) and type = any($3)
+  order by run_at, id
+  limit $6 * coalesce(special.weight, 1)
+) as head on true
+where stream.nth > 0
+union all
+select 0, null, level.head_type, head.id, head.type, level.priority, date_part('epoch', head.run_at), head.payload
+from level
+left join lateral (
+  select id, type, run_at, case when type = any($11) then payload end as payload from millrace.job
+  where queue = $2 and status = 'pending' and crashes = 0 and tenant is null
+    and priority = level.priority and run_at <= coalesce($1, now()) and type = any($3)
+  order by run_at, id
+  limit $9
+) as head on true
+where level.priority >= 0
+union all
+(
+  select -1, tenant, type, id, type, priority, date_part('epoch', run_at), case when type = any($11) then payload end
+  from millrace.job
+  where queue = $2 and status = 'pending' and crashes > 0 and run_at <= coalesce($1, now()) and type = any($3)
+  limit $10
+);

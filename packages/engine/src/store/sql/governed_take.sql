@@ -1,0 +1,40 @@
+-- Take the jobs that a governed claim has chosen, and write down what it spent and how far it has looked.
+-- Params:  $1 now timestamptz or null, $2 ids bigint[], $3 types text[] the worker can run, $4 stuck_after_ms float8[] of those,
+--          $5 run_id uuid, $6 worker_id uuid, $7 queue text, $8 turn: tenant text behind which the next claim begins, or null,
+--          $9 rates text[], $10 tenants text[], $11 starts jsonb[] of those, $12 limits text[] of those types, each
+--          the text of an array of names, $13 durable boolean
+-- Returns: the claimed jobs, as job_claim.sql.
+-- Locks:   the claimed rows, skipping what others hold, the queue's turn, the rates.
+-- Index:   job_pkey, worker_pkey, limit_rate_pkey, queue_turn_pkey
+-- The commit may be asynchronous only where nothing is spent: a limit must not forget in a crash of the server.
+with lease_not_ended as materialized (
+  select set_config('synchronous_commit', case when $13 then current_setting('synchronous_commit') else 'off' end, true)
+  where not exists (select from millrace.worker where id = $6 and ended_at is not null)
+),
+turned as (
+  insert into millrace.queue_turn (queue, tenant)
+  select $7, $8 from lease_not_ended where $8::text is not null
+  on conflict (queue) do update set tenant = excluded.tenant
+),
+spent as (
+  insert into millrace.limit_rate (name, tenant, starts, updated_at)
+  select name, tenant, starts, coalesce($1, now())
+  from lease_not_ended cross join unnest($9::text[], $10::text[], $11::jsonb[]) as rate (name, tenant, starts)
+  on conflict (name, tenant) do update set starts = excluded.starts, updated_at = excluded.updated_at
+),
+free as materialized (
+  select id from millrace.job
+  where id = any($2::bigint[]) and status = 'pending' and run_at <= coalesce($1, now()) and type = any($3)
+  for no key update skip locked
+)
+update millrace.job
+set status = 'processing', run_id = $5, worker_id = $6, attempt = attempt + 1,
+    limits = ($12::text[])[array_position($3, type)]::text[],
+    started_at = coalesce($1, now()), updated_at = coalesce($1, now()),
+    deadline_at = coalesce($1, now()) + ($4::float8[])[array_position($3, type)] * interval '1 millisecond'
+from lease_not_ended
+where id = any(array(select id from free))
+  and status = 'pending'
+returning id, type, queue, tenant, priority, payload, attempt, max_attempts, nullif(crashes, 0) as crashes, correlation_id,
+  parent_job_id, created_by, nullif(cancel_requested_at is not null, false) as cancel_requested,
+  date_part('epoch', run_at) as run_at_s, date_part('epoch', coalesce($1, now()) - created_at) as age_s;

@@ -1,0 +1,33 @@
+-- What waits in these queues that is not to be claimed plainly: types beyond the worker's, jobs of tenants, new rules.
+-- Params:  $1 queues text[]
+-- Returns: one row: types as [queue, type], apart from jobs of tenants; shared: queues with jobs of tenants; rules_version
+-- Locks:   none
+-- Index:   job_for_claim_by_type_idx, job_for_share_idx
+-- A loose walk: one probe per type, whatever the backlog.
+-- `once` is one row that the planner takes for a thousand. With bad statistics it expects one job, and would as soon
+-- read the whole queue by job_for_claim_idx and sort it; to sort a thousand is never as cheap as to stop at the first.
+select
+  coalesce(jsonb_agg(jsonb_build_array(wanted.queue, present.type)) filter (where present.type is not null), '[]') as types,
+  coalesce(jsonb_agg(distinct wanted.queue) filter (where (
+    select tenant from millrace.job cross join generate_series(1, (select 1)) as once
+    where job.queue = wanted.queue and status = 'pending' and crashes = 0 and tenant is not null
+    order by tenant limit 1
+  ) is not null), '[]') as shared,
+  (select version from millrace.rules_version)::float8 as rules_version
+from unnest($1::text[]) as wanted (queue)
+left join lateral (
+  with recursive present (type) as (
+    (select type from millrace.job cross join generate_series(1, (select 1)) as once
+     where queue = wanted.queue and status = 'pending' and crashes = 0 and tenant is null
+     order by type limit 1)
+    union all
+    select next.type
+    from present
+    cross join lateral (
+      select type from millrace.job cross join generate_series(1, (select 1)) as once
+      where queue = wanted.queue and status = 'pending' and crashes = 0 and tenant is null and type > present.type
+      order by type limit 1
+    ) as next
+  )
+  select type from present
+) as present on true;

@@ -1,0 +1,19 @@
+-- How many jobs a tenant has in a queue, waiting and running; counted no further than asked.
+-- Params:  $1 queue text, $2 tenant text, $3 at_most int
+-- Returns: one row: jobs
+-- Locks:   none
+-- Index:   job_for_share_idx, job_governed_idx, job_suspect_idx
+select count(*)::int as jobs
+from (
+  (select from millrace.job
+   where queue = $1 and tenant = $2 and status = 'pending' and crashes = 0 and tenant is not null
+   order by priority, run_at, id limit $3)
+  union all
+  (select from millrace.job
+   where queue = $1 and tenant = $2 and status = 'processing' and limits is not null
+   order by type limit $3)
+  union all
+  (select from millrace.job
+   where queue = $1 and tenant = $2 and status = 'pending' and crashes > 0
+   order by priority, run_at, id limit $3)
+) as live;

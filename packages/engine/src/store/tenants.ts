@@ -1,0 +1,78 @@
+// Tenants: what is known about them, and how many jobs they have.
+import { textArray } from './arrays.ts'
+import type { Session } from './db.ts'
+import type { TenantStatus } from './rules.ts'
+
+export interface Tenant {
+  name: string
+  status: TenantStatus
+  /** Its share of the slots, against other tenants. */
+  weight: number
+  /** It gets so many slots before the others get more than theirs. */
+  minSlots: number
+  /** It holds at most so many slots of a queue at once; null: as many as are free. */
+  maxSlots: number | null
+  reason: string | null
+  createdAt: Date
+  updatedAt: Date
+  updatedBy: string | null
+}
+
+export interface TenantChange {
+  status?: TenantStatus
+  weight?: number
+  minSlots?: number
+  maxSlots?: number | null
+  reason?: string | null
+}
+
+export async function tenantSet(session: Session, name: string, change: TenantChange, actor: string): Promise<Tenant> {
+  const { status = null, weight = null, minSlots = null, maxSlots, reason = null } = change
+  const isUnset = maxSlots === null
+  const values = [name, status, weight, minSlots, maxSlots ?? null, isUnset, reason, actor]
+  const [row] = await session.run<Tenant>('tenantSet', values)
+  return row as Tenant
+}
+
+export interface TenantFilter {
+  names?: readonly string[]
+  status?: TenantStatus
+  /** Names after this one. */
+  behind?: string
+  limit?: number
+}
+
+export function tenantList(session: Session, filter: TenantFilter): Promise<Tenant[]> {
+  const { names, status = null, behind = null, limit = 100 } = filter
+  return session.run('tenantList', [names === undefined ? null : textArray(names), status, behind, limit])
+}
+
+export type OnExcess = 'warn' | 'reject' | 'defer'
+
+export interface SeenTenant {
+  name: string
+  status: TenantStatus
+  reason: string | null
+  limits: readonly (readonly [queue: string, maxJobs: number, onExcess: OnExcess])[] | null
+}
+
+/** Of tenants about which there is something to say. */
+export function tenantSeen(session: Session, names: readonly string[]): Promise<SeenTenant[]> {
+  return session.run('tenantSeen', [textArray(names)])
+}
+
+export function tenantJobs(session: Session, tenant: string): Promise<{ id: string; isRunning: boolean }[]> {
+  return session.run('tenantJobs', [tenant])
+}
+
+export async function tenantCount(session: Session, queue: string, tenant: string, atMost: number): Promise<number> {
+  const [row] = await session.run<{ jobs: number }>('tenantCount', [queue, tenant, atMost])
+  return row?.jobs ?? 0
+}
+
+export async function tenantQueueSet(
+  session: Session,
+  limit: { tenant: string; queue: string; maxJobs: number; onExcess: OnExcess; actor: string },
+): Promise<void> {
+  await session.run('tenantQueueSet', [limit.tenant, limit.queue, limit.maxJobs, limit.onExcess, limit.actor])
+}
