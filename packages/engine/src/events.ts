@@ -30,6 +30,8 @@ export interface MillraceEvents {
   /** A handler went on after its run was fenced off: its slot stays taken until it returns. */
   slot_leaked: { job: JobRef }
   slot_recovered: { job: JobRef }
+  /** A tenant has more jobs in a queue than it should; they are queued all the same. */
+  job_limit_warning: { tenant: string; queue: string; jobs: number; limit: number }
   worker_started: { workerId: string }
   worker_stopped: { workerId: string }
   lease_lost: { workerId: string; why: string }

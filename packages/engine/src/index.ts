@@ -19,10 +19,13 @@ export type {
 } from './client/dead-letters.ts'
 export type { EnqueueOptions } from './client/enqueue-options.ts'
 export type { EnqueueResult } from './client/enqueuer.ts'
+export type { LimitState, Limits, LimitUse } from './client/limits.ts'
 export type { CancelResult } from './client/manage.ts'
+export type { PauseOptions, Pauses } from './client/pauses.ts'
 export type { RedriveResult, RefusalReason } from './client/redrive.ts'
 export type { JobResult, ResultOptions } from './client/results.ts'
 export type { RetryResult } from './client/retry.ts'
+export type { TenantOptions, Tenants } from './client/tenants.ts'
 export type { Clock } from './clock.ts'
 export {
   type Budget,
@@ -35,9 +38,10 @@ export {
 } from './contract/budget.ts'
 export type { Duration } from './contract/duration.ts'
 export { defineJob, type JobContract, type PayloadInput, type ResultOutput, type Retention } from './contract/job.ts'
+export { defineLimit, type Limit, type LimitOptions } from './contract/limit.ts'
 export { cancel, discard, type Outcome, RetryAfter, snooze } from './contract/outcome.ts'
 export { type CheckedPayload, checkPayload } from './contract/payload.ts'
-export { defineQueues, type Queue, type QueueOptions } from './contract/queue.ts'
+export { defineQueues, type Queue, type QueueOptions, type TenantJobs } from './contract/queue.ts'
 export type { DeadReason, RedrivePolicy } from './contract/redrive.ts'
 export { type Backoff, delays, exponential, fixed, type Jitter, linear, type RetryPolicy } from './contract/retry.ts'
 export { endWorker } from './end-worker.ts'
@@ -64,8 +68,10 @@ export {
   SchemaTooNew,
   SchemaTooOld,
   SecretInPayload,
+  TenantLimitReached,
   TenantMismatch,
   TenantRequired,
+  TenantSuspended,
   TimedOut,
   UnknownBudget,
   UnknownJobType,
@@ -95,6 +101,9 @@ export type {
 } from './store/dead-letters.ts'
 export type { JobFilter } from './store/job-list.ts'
 export type { Job, JobAttempt, JobStatus, QueueCount } from './store/jobs.ts'
+export type { Pause, PauseTarget } from './store/pauses.ts'
+export type { TenantStatus } from './store/rules.ts'
+export type { OnExcess, Tenant, TenantFilter } from './store/tenants.ts'
 export { type WorkSettings, workSettingsFrom } from './work-env.ts'
 export { type Handler, type Implementation, implement, type JobContext } from './worker/context.ts'
 export type { Isolation } from './worker/isolation/isolation.ts'

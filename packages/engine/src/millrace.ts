@@ -11,9 +11,12 @@ import { DeadLetters, type RedriveOptions } from './client/dead-letters.ts'
 import type { EnqueueOptions, OptionsArgument } from './client/enqueue-options.ts'
 import { type EnqueueResult, Enqueuer } from './client/enqueuer.ts'
 import { Herald } from './client/herald.ts'
+import { Limits } from './client/limits.ts'
 import { type CancelResult, JobManager } from './client/manage.ts'
+import { Pauses } from './client/pauses.ts'
 import { type JobResult, type ResultOptions, Results } from './client/results.ts'
 import { type RetryResult, retryJob } from './client/retry.ts'
+import { Tenants } from './client/tenants.ts'
 import { Waker } from './client/waker.ts'
 import { type Clock, systemClock } from './clock.ts'
 import type { JobContract, PayloadInput, ResultOutput } from './contract/job.ts'
@@ -78,6 +81,12 @@ export class Millrace {
   readonly deadLetters: DeadLetters
   /** What jobs may spend, and have spent. */
   readonly budgets: BudgetClient
+  /** Shares, limits and lifecycle of tenants. */
+  readonly tenants: Tenants
+  /** Stop claiming from a queue, of a type or for a tenant, and go on. */
+  readonly pauses: Pauses
+  /** What limits allow, what is used of them, and settings at run time. */
+  readonly limits: Limits
   readonly #options: MillraceOptions
   readonly #connection: pg.ClientConfig
   readonly #schema: string
@@ -107,10 +116,13 @@ export class Millrace {
     this.#herald = new Herald({ db, events: this.events }, { isEnabled: isNotifyEnabled })
     this.#results = new Results({ db, events: this.events, connection: this.#connection }, { isNotifyEnabled })
     const services = { db, clock: this.#clock, registry: this.#registry, waker: this.#waker, herald: this.#herald }
-    this.#enqueuer = new Enqueuer(services)
+    this.#enqueuer = new Enqueuer({ ...services, events: this.events })
     this.#jobs = new JobManager(services)
     this.deadLetters = new DeadLetters(services)
     this.budgets = new BudgetClient({ ...services, events: this.events })
+    this.tenants = new Tenants({ ...services, jobs: this.#jobs })
+    this.pauses = new Pauses(services)
+    this.limits = new Limits(services)
     this.#correlations = new Correlations(services)
   }
 

@@ -4,16 +4,18 @@ import type { Clock } from '../clock.ts'
 import type { JobContract } from '../contract/job.ts'
 import type { Registry } from '../contract/registry.ts'
 import { InvalidPayload, SecretInPayload } from '../errors.ts'
+import type { Events } from '../events.ts'
 import { CommitUnknown, type Database, type Queryable, type Session, sessionOn } from '../store/db.ts'
 import { chunksOf, type InsertOptions, jobInsert, type NewJob } from '../store/jobs.ts'
-import { type EnqueueOptions, newJob } from './enqueue-options.ts'
+import { type EnqueueOptions, newJob, type PreparedJob } from './enqueue-options.ts'
 import { enqueueFailure, GroupCommit } from './group-commit.ts'
 import { type InsertResult, insertKeyed, KEY_WAIT_MS } from './keyed-insert.ts'
+import { TenantLimits } from './tenant-limits.ts'
 import type { Waker } from './waker.ts'
 
 /**
  * What became of an enqueue. A refusal throws instead: InvalidPayload, SecretInPayload, UnknownJobType, TenantRequired,
- * KeyBusy, EnqueueUnknown.
+ * TenantSuspended, TenantLimitReached, KeyBusy, EnqueueUnknown.
  */
 export type EnqueueResult =
   /** A new job was written. `warnings`: what looks wrong in it, but need not be. */
@@ -22,6 +24,9 @@ export type EnqueueResult =
   | { status: 'duplicate'; id: string }
 
 const BULK_DEADLINE_MS = 60_000
+const NO_TENANT_WARNINGS: ReadonlyMap<number, string> = new Map()
+
+type TenantBatches = Awaited<ReturnType<TenantLimits['batches']>>
 
 export class Enqueuer {
   readonly #db: Database
@@ -29,12 +34,15 @@ export class Enqueuer {
   readonly #registry: Registry
   readonly #waker: Waker
   readonly #unkeyed: GroupCommit
+  readonly #tenants: TenantLimits
 
-  constructor(services: { db: Database; clock: Clock; registry: Registry; waker: Waker }) {
+  constructor(services: { db: Database; clock: Clock; registry: Registry; waker: Waker; events: Events }) {
     this.#db = services.db
     this.#clock = services.clock
     this.#registry = services.registry
     this.#waker = services.waker
+    this.#tenants = new TenantLimits(services)
+    this.#waker.onRules(() => this.#tenants.forget())
     this.#unkeyed = new GroupCommit(async (jobs) => {
       const ids = await jobInsert(this.#db, this.#clock.databaseNow(), jobs)
       this.#waker.wake(queuesOf(jobs))
@@ -45,6 +53,7 @@ export class Enqueuer {
   async enqueue(contract: JobContract, payload: unknown, options: EnqueueOptions): Promise<EnqueueResult> {
     this.#registry.demand(contract)
     const { job, warnings } = await newJob(contract, payload, options)
+    if (job.tenant !== null) return first(await this.#write(contract, [{ job, warnings }], options.tx))
     if (options.tx !== undefined) return warned(first(await this.#insertIn(options.tx, [job])), warnings)
     if (job.dedupKey === null) return queued(await this.#unkeyed.add(job), warnings)
     return warned(first(await this.#insertOwn([job])), warnings)
@@ -57,21 +66,44 @@ export class Enqueuer {
     options: EnqueueOptions,
   ): Promise<EnqueueResult[]> {
     this.#registry.demand(contract)
-    const jobs: NewJob[] = []
-    const warnings: (readonly string[])[] = []
+    const prepared: PreparedJob[] = []
     try {
       for (const payload of payloads) {
         const outcome = newJob(contract, payload, options)
-        const prepared = outcome instanceof Promise ? await outcome : outcome
-        jobs.push(prepared.job)
-        warnings.push(prepared.warnings)
+        prepared.push(outcome instanceof Promise ? await outcome : outcome)
       }
     } catch (error) {
-      throw inList(error, jobs.length)
+      throw inList(error, prepared.length)
     }
-    if (jobs.length === 0) return []
-    const results = await (options.tx === undefined ? this.#insertOwn(jobs) : this.#insertIn(options.tx, jobs))
-    return results.map((result, i) => warned(result, warnings[i] as readonly string[]))
+    return prepared.length === 0 ? [] : this.#write(contract, prepared, options.tx)
+  }
+
+  async #write(
+    contract: JobContract,
+    prepared: readonly PreparedJob[],
+    tx: Queryable | undefined,
+  ): Promise<EnqueueResult[]> {
+    const jobs = prepared.map(({ job }) => job)
+    const limited = jobs.some(({ tenant }) => tenant !== null) ? await this.#tenants.batches(contract, jobs) : []
+    const warnings = limited.length === 0 ? NO_TENANT_WARNINGS : await this.#tenants.warnings(limited)
+    const results = await this.#insert(jobs, tx, limited)
+    return results.map((result, i) => {
+      const own = (prepared[i] as PreparedJob).warnings
+      const more = warnings.get(i)
+      return warned(result, more === undefined ? own : [...own, more])
+    })
+  }
+
+  async #insert(jobs: readonly NewJob[], tx: Queryable | undefined, limited: TenantBatches): Promise<EnqueueResult[]> {
+    if (tx !== undefined) {
+      await this.#tenants.demandRoom(sessionOn(tx, this.#db.schema), limited)
+      return this.#insertIn(tx, jobs)
+    }
+    const [only] = jobs
+    if (this.#tenants.isRejecting(limited))
+      return this.#insertOwn(jobs, (session) => this.#tenants.demandRoom(session, limited))
+    if (jobs.length === 1 && only !== undefined && !isKeyed(only)) return [queued(await this.#unkeyed.add(only))]
+    return this.#insertOwn(jobs)
   }
 
   #insertIn(tx: Queryable, jobs: readonly NewJob[]): Promise<EnqueueResult[]> {
@@ -79,13 +111,18 @@ export class Enqueuer {
     return this.#insertAll(sessionOn(tx, this.#db.schema), jobs, this.#waker.tellAtCommit(queuesOf(jobs)))
   }
 
-  async #insertOwn(jobs: readonly NewJob[]): Promise<EnqueueResult[]> {
+  /** `before`: what must hold in the same transaction. */
+  async #insertOwn(jobs: readonly NewJob[], before?: (session: Session) => Promise<void>): Promise<EnqueueResult[]> {
     const options = { lockTimeoutMs: KEY_WAIT_MS }
     const deadlineMs = BULK_DEADLINE_MS + jobs.length
     try {
-      const results = fitsOneStatement(jobs)
+      const isOneStatement = before === undefined && fitsOneStatement(jobs)
+      const results = isOneStatement
         ? await this.#insertAll(this.#db, jobs, { ...options, deadlineMs })
-        : await this.#db.transaction((tx) => this.#insertAll(tx, jobs, options), deadlineMs)
+        : await this.#db.transaction(async (tx) => {
+            await before?.(tx)
+            return this.#insertAll(tx, jobs, options)
+          }, deadlineMs)
       this.#waker.wake(queuesOf(jobs))
       return results
     } catch (error) {

@@ -31,6 +31,7 @@ export type CancelResult =
   | 'not_found'
 
 const MAX_PAGE = 1_000
+const BATCH = 1_000
 
 export class JobManager {
   readonly #db: Database
@@ -52,7 +53,7 @@ export class JobManager {
     // A job may pass from waiting to running and back between two statements, so waiting is asked twice.
     for (let round = 0; round < 2; round++) {
       const now = this.#clock.databaseNow()
-      if ((await this.#cancelWaiting(now, id, reason)).length > 0) {
+      if ((await this.#cancelWaiting(now, [id], reason)).length > 0) {
         await this.#herald.tell([id])
         return 'cancelled'
       }
@@ -65,9 +66,30 @@ export class JobManager {
     return (await jobGet(this.#db, id)) === undefined ? 'not_found' : 'already_finished'
   }
 
+  /** Of many jobs: those that wait are cancelled, the workers of those that run are asked to stop them. */
+  async cancelMany(
+    jobs: readonly { id: string; isRunning: boolean }[],
+    reason: string,
+  ): Promise<{ cancelled: number; requested: number }> {
+    const now = this.#clock.databaseNow()
+    let cancelled = 0
+    let requested = 0
+    for (let from = 0; from < jobs.length; from += BATCH) {
+      const ids = jobs.slice(from, from + BATCH).map(({ id }) => id)
+      const ended = await this.#cancelWaiting(now, ids, reason)
+      const asked = await jobCancelRunning(this.#db, now, ids, reason)
+      await this.#herald.tell(ended)
+      const workers = new Set(asked.map(({ workerId }) => workerId))
+      await this.#waker.tellWorkers([...workers].map((workerId) => ({ kind: 'reconcile', workerId })))
+      cancelled += ended.length
+      requested += asked.length
+    }
+    return { cancelled, requested }
+  }
+
   /** Nobody may have made today's partitions: no worker has run for days, or a test has moved time. */
-  async #cancelWaiting(now: Now, id: string, reason: string): Promise<string[]> {
-    const cancelWaiting = () => jobCancelWaiting(this.#db, now, [id], reason, this.#registry.retentions)
+  async #cancelWaiting(now: Now, ids: readonly string[], reason: string): Promise<string[]> {
+    const cancelWaiting = () => jobCancelWaiting(this.#db, now, ids, reason, this.#registry.retentions)
     try {
       return await cancelWaiting()
     } catch (error) {

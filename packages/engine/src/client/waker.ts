@@ -14,6 +14,7 @@ export class Waker {
   readonly #db: Database
   readonly #isEnabled: boolean
   readonly #local = new Set<(queue: string) => void>()
+  readonly #rules = new Set<() => void>()
   #pending = new Set<string>()
   #timer: NodeJS.Immediate | NodeJS.Timeout | undefined
   #lastSentMs = 0
@@ -27,6 +28,17 @@ export class Waker {
   onLocal(listener: (queue: string) => void): () => void {
     this.#local.add(listener)
     return () => this.#local.delete(listener)
+  }
+
+  /** Something in this process remembers rules. Returns a function that ends it. */
+  onRules(listener: () => void): () => void {
+    this.#rules.add(listener)
+    return () => this.#rules.delete(listener)
+  }
+
+  /** Tenants, pauses or limits were changed by this process. */
+  rulesChanged(): void {
+    for (const listener of this.#rules) listener()
   }
 
   /** Work was committed to these queues. */

@@ -1,0 +1,98 @@
+// Pause and resume: of a queue, a job type, a tenant, or what belongs to several of them.
+//
+// Every claim heeds the rules that were committed before it began, so after `pause` has waited for the claims that began
+// before, nothing more is claimed. What was claimed runs on.
+import { monotonicMs } from '../clock.ts'
+import { type Duration, toMs } from '../contract/duration.ts'
+import type { Registry } from '../contract/registry.ts'
+import { InvalidDefinition } from '../errors.ts'
+import { advisoryLock, claimsUnderWay } from '../store/governed-claims.ts'
+import { type Pause, type PauseTarget, pauseEnd, pauseList, pauseSet } from '../store/pauses.ts'
+import { label } from './enqueue-options.ts'
+import { changeRules, type RuleServices } from './rule-change.ts'
+
+export interface PauseOptions {
+  /** Why: whoever asks why a job does not run is told. */
+  reason: string
+  /** Who. */
+  actor: string
+  /** It ends by itself after this long. Default: when somebody ends it. */
+  for?: Duration
+}
+
+const PATIENCE_MS = 5_000
+const LOOK_EVERY_MS = 5
+
+export class Pauses {
+  readonly #services: RuleServices & { registry: Registry }
+
+  constructor(services: RuleServices & { registry: Registry }) {
+    this.#services = services
+  }
+
+  /** When this resolves, nothing that it names is claimed any more. */
+  async pause(target: PauseTarget, options: PauseOptions): Promise<Pause> {
+    const checked = this.#checked(target)
+    const { reason, actor } = demandWords(options)
+    const forMs = options.for === undefined ? null : toMs(options.for, 'pause({ for })')
+    const entry = {
+      actor,
+      action: 'pause.set',
+      target: nameOf(checked),
+      tenant: checked.tenant,
+      details: { reason, forMs },
+    }
+    const pause = await changeRules(this.#services, entry, (tx) =>
+      pauseSet(tx, this.#services.clock.databaseNow(), { ...checked, reason, author: actor, forMs }),
+    )
+    await this.#waitForOlderClaims()
+    return pause
+  }
+
+  /** Undefined: it was not paused. */
+  async resume(target: PauseTarget, options: { actor: string }): Promise<Pause | undefined> {
+    const checked = this.#checked(target)
+    const entry = { actor: options.actor, action: 'pause.end', target: nameOf(checked), tenant: checked.tenant }
+    return changeRules(this.#services, entry, (tx) => pauseEnd(tx, checked))
+  }
+
+  /** Those that hold now, oldest first. */
+  list(): Promise<Pause[]> {
+    return pauseList(this.#services.db, this.#services.clock.databaseNow())
+  }
+
+  async #waitForOlderClaims(): Promise<void> {
+    const { db, registry } = this.#services
+    const untilMs = monotonicMs() + PATIENCE_MS
+    for (const queue of registry.queues) {
+      await db.transaction((tx) => advisoryLock(tx, db.schema, `queue:${queue}`))
+    }
+    const first = await claimsUnderWay(db, null)
+    let { claims } = first
+    while (claims > 0 && monotonicMs() < untilMs) {
+      await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS))
+      claims = (await claimsUnderWay(db, first.since)).claims
+    }
+  }
+
+  #checked(target: PauseTarget): { queue: string | null; type: string | null; tenant: string | null } {
+    const { queue = null, type = null, tenant = null } = target
+    if (queue === null && type === null && tenant === null)
+      throw new InvalidDefinition('A pause names nothing: give it a queue, a type, a tenant, or several of them.')
+    const { registry } = this.#services
+    if (type !== null) registry.get(type)
+    if (queue !== null) registry.demandQueue(queue)
+    return { queue, type, tenant: label(tenant, 'tenant') }
+  }
+}
+
+function demandWords({ reason, actor }: PauseOptions): { reason: string; actor: string } {
+  if (!reason || !actor)
+    throw new InvalidDefinition('A pause needs a reason and an actor: others will ask why and who.')
+  return { reason: label(reason, 'reason') as string, actor: label(actor, 'actor') as string }
+}
+
+const nameOf = (target: PauseTarget): string =>
+  Object.entries(target)
+    .flatMap(([kind, name]) => (name === null ? [] : `${kind} ${name}`))
+    .join(', ')

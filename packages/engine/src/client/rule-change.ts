@@ -1,0 +1,29 @@
+// A change of the rules by a person: written, noted in the audit log and told to the workers as one.
+import { auditWrite, type NewAuditEntry } from '../store/audit.ts'
+import type { Database, Transaction } from '../store/db.ts'
+import type { Now } from '../store/jobs.ts'
+import { rulesChanged } from '../store/rules.ts'
+import type { Waker } from './waker.ts'
+
+export interface RuleServices {
+  db: Database
+  clock: { databaseNow(): Now }
+  waker: Waker
+}
+
+/** Workers heed it with their next claim, wherever they are. */
+export async function changeRules<Result>(
+  { db, clock, waker }: RuleServices,
+  entry: NewAuditEntry,
+  change: (tx: Transaction) => Promise<Result>,
+): Promise<Result> {
+  const result = await db.transaction(async (tx) => {
+    const changed = await change(tx)
+    await auditWrite(tx, clock.databaseNow(), entry)
+    await rulesChanged(tx)
+    return changed
+  })
+  await waker.tellWorkers([{ kind: 'rules' }])
+  waker.rulesChanged()
+  return result
+}

@@ -1,0 +1,85 @@
+// How many jobs a tenant may have in a queue, looked at before they are written.
+import type { JobContract } from '../contract/job.ts'
+import type { TenantJobs } from '../contract/queue.ts'
+import { TenantLimitReached } from '../errors.ts'
+import type { Events } from '../events.ts'
+import { TenantGate } from '../governance/tenant-gate.ts'
+import type { Database, Session } from '../store/db.ts'
+import { advisoryLock } from '../store/governed-claims.ts'
+import type { NewJob } from '../store/jobs.ts'
+import { tenantCount } from '../store/tenants.ts'
+
+interface Batch {
+  readonly tenant: string
+  readonly queue: string
+  /** Of the new jobs, by position. */
+  readonly jobs: number[]
+  readonly limit: TenantJobs
+}
+
+export class TenantLimits {
+  readonly #db: Database
+  readonly #events: Events
+  readonly #gate: TenantGate
+
+  constructor({ db, events }: { db: Database; events: Events }) {
+    this.#db = db
+    this.#events = events
+    this.#gate = new TenantGate(db)
+  }
+
+  forget(): void {
+    this.#gate.forget()
+  }
+
+  /** Those of the jobs whose tenants are limited. Throws TenantSuspended if one of them may have no jobs at all. */
+  async batches(contract: JobContract, jobs: readonly NewJob[]): Promise<Batch[]> {
+    const byTenant = new Map<string, number[]>()
+    jobs.forEach(({ tenant }, i) => {
+      if (tenant === null) return
+      const positions = byTenant.get(tenant)
+      if (positions === undefined) byTenant.set(tenant, [i])
+      else positions.push(i)
+    })
+    await this.#gate.demand([...byTenant.keys()])
+    return [...byTenant].flatMap(([tenant, positions]) => {
+      const limit = this.#gate.limitOf(tenant, contract.queue)
+      return limit === undefined ? [] : [{ tenant, queue: contract.queue.name, jobs: positions, limit }]
+    })
+  }
+
+  /** Warnings by position, for tenants that are only warned. */
+  async warnings(batches: readonly Batch[]): Promise<Map<number, string>> {
+    const warnings = new Map<number, string>()
+    for (const { tenant, queue, jobs, limit } of batches) {
+      if (limit.over !== 'warn') continue
+      const before = await tenantCount(this.#db, queue, tenant, limit.max)
+      const over = jobs.slice(Math.max(0, limit.max - before))
+      if (over.length === 0) continue
+      const text = `tenant "${tenant}" has more than its ${limit.max} jobs in queue "${queue}"`
+      for (const position of over) warnings.set(position, text)
+      this.#events.emit('job_limit_warning', { tenant, queue, jobs: before + jobs.length, limit: limit.max })
+    }
+    return warnings
+  }
+
+  /** In the transaction that will write them: nobody else writes for these tenants until it ends. */
+  async demandRoom(session: Session, batches: readonly Batch[]): Promise<void> {
+    for (const { tenant, queue, jobs, limit } of rejecting(batches)) {
+      await advisoryLock(session, this.#db.schema, `tenant:${queue}:${tenant}`)
+      const before = await tenantCount(session, queue, tenant, limit.max)
+      if (before + jobs.length > limit.max) throw new TenantLimitReached(tenant, queue, limit.max)
+    }
+  }
+
+  isRejecting(batches: readonly Batch[]): boolean {
+    return rejecting(batches).length > 0
+  }
+}
+
+/** In one order for everybody, so that two transactions never wait for each other. */
+function rejecting(batches: readonly Batch[]): Batch[] {
+  return batches
+    .filter(({ limit }) => limit.over === 'reject')
+    .sort((a, b) => (a.tenant < b.tenant ? -1 : a.tenant > b.tenant ? 1 : 0))
+}

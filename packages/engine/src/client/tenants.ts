@@ -1,0 +1,101 @@
+// Tenants: register, weigh, limit, suspend, resume, delete.
+import type { Registry } from '../contract/registry.ts'
+import { InvalidDefinition } from '../errors.ts'
+import {
+  type OnExcess,
+  type Tenant,
+  type TenantChange,
+  type TenantFilter,
+  tenantJobs,
+  tenantList,
+  tenantQueueSet,
+  tenantSet,
+} from '../store/tenants.ts'
+import { label, wholeNumber } from './enqueue-options.ts'
+import type { JobManager } from './manage.ts'
+import { changeRules, type RuleServices } from './rule-change.ts'
+
+export interface TenantOptions {
+  /** Its share of the slots, against other tenants: an integer from 1 to 1000. Default 1. */
+  weight?: number
+  /** It gets so many slots of a queue before the others get more than theirs. Default 0. */
+  minSlots?: number
+  /** It holds at most so many slots of a queue at once. Null: as many as are free, which is the default. */
+  maxSlots?: number | null
+}
+
+interface Words {
+  actor: string
+  reason?: string
+}
+
+export class Tenants {
+  readonly #services: RuleServices & { registry: Registry; jobs: JobManager }
+
+  constructor(services: RuleServices & { registry: Registry; jobs: JobManager }) {
+    this.#services = services
+  }
+
+  /** Registers a tenant, or changes its share. Tenants that are not registered are when they first have a job. */
+  async set(name: string, options: TenantOptions, { actor }: Words): Promise<Tenant> {
+    const change: TenantChange = {}
+    if (options.weight !== undefined) change.weight = wholeNumber(options.weight, 'weight', 1)
+    if (options.minSlots !== undefined) change.minSlots = wholeNumber(options.minSlots, 'minSlots', 0)
+    if (options.maxSlots !== undefined)
+      change.maxSlots = options.maxSlots === null ? null : wholeNumber(options.maxSlots, 'maxSlots', 0)
+    if ((change.weight ?? 1) > 1_000) throw new InvalidDefinition(`weight is ${change.weight}: 1000 is the most.`)
+    return this.#change(name, change, { actor, action: 'tenant.set' })
+  }
+
+  /** How many jobs it may have waiting and running in a queue, and what happens to more. */
+  async limit(name: string, queue: string, limit: { jobs: number; over: OnExcess }, { actor }: Words): Promise<void> {
+    this.#services.registry.demandQueue(queue)
+    const jobs = wholeNumber(limit.jobs, 'jobs', 0)
+    const entry = { actor, action: 'tenant.limit', target: queue, tenant: name, details: limit }
+    await changeRules(this.#services, entry, async (tx) => {
+      await tenantSet(tx, name, {}, actor)
+      await tenantQueueSet(tx, { tenant: name, queue, maxJobs: jobs, onExcess: limit.over, actor })
+    })
+  }
+
+  /** Holds its waiting jobs and aborts the running ones, which go back to wait. Nothing more is enqueued for it. */
+  async suspend(name: string, words: Words): Promise<Tenant> {
+    return this.#change(
+      name,
+      { status: 'suspended', reason: words.reason ?? null },
+      { ...words, action: 'tenant.suspend' },
+    )
+  }
+
+  /** Its jobs run again. */
+  async resume(name: string, words: Words): Promise<Tenant> {
+    return this.#change(name, { status: 'active', reason: words.reason ?? null }, { ...words, action: 'tenant.resume' })
+  }
+
+  /** As suspend, but its waiting jobs are cancelled, and so are the running ones that heed their signal. */
+  async delete(name: string, words: Words): Promise<Tenant & { cancelled: number; requested: number }> {
+    const reason = words.reason ?? null
+    const tenant = await this.#change(name, { status: 'deleted', reason }, { ...words, action: 'tenant.delete' })
+    const jobs = await tenantJobs(this.#services.db, name)
+    const why = `tenant "${name}" was deleted${reason === null ? '' : `: ${reason}`}`
+    return { ...tenant, ...(await this.#services.jobs.cancelMany(jobs, why)) }
+  }
+
+  async get(name: string): Promise<Tenant | undefined> {
+    const [tenant] = await tenantList(this.#services.db, { names: [name] })
+    return tenant
+  }
+
+  /** By name. */
+  list(filter: TenantFilter = {}): Promise<Tenant[]> {
+    return tenantList(this.#services.db, filter)
+  }
+
+  #change(name: string, change: TenantChange, { actor, action, reason }: Words & { action: string }): Promise<Tenant> {
+    const tenant = label(name, 'tenant')
+    if (!tenant) throw new InvalidDefinition('A tenant needs a name.')
+    if (!actor) throw new InvalidDefinition('A change of a tenant needs an actor: others will ask who.')
+    const entry = { actor, action, target: tenant, tenant, details: { ...change, reason } }
+    return changeRules(this.#services, entry, (tx) => tenantSet(tx, tenant, change, actor))
+  }
+}
