@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { Command } from 'commander'
+import { breakersCommand } from './commands/breakers.ts'
 import { budgetsCommand } from './commands/budgets.ts'
 import { cancelCommand } from './commands/cancel.ts'
 import { deadCommand } from './commands/dead.ts'
@@ -51,6 +52,7 @@ export async function main(argv: readonly string[] = process.argv): Promise<void
     .addCommand(retryCommand())
     .addCommand(deadCommand())
     .addCommand(budgetsCommand())
+    .addCommand(breakersCommand())
     .addCommand(psqlCommand())
     .addCommand(typesCommand())
     .addHelpText('after', help)

@@ -32,6 +32,8 @@ export type MillraceErrorCode =
   | 'unknown_budget'
   | 'budget_source_failed'
   | 'client_closed'
+  | 'breaker_open'
+  | 'unknown_service'
 
 export class MillraceError extends Error {
   readonly code: MillraceErrorCode
@@ -452,6 +454,42 @@ export class ClientClosed extends MillraceError {
       'client_closed',
       `This client was closed, so it no longer waits for job ${id}. The job goes on: await it with another client.`,
     )
+  }
+}
+
+/** Thrown by ctx.breaker instead of calling: the service is unwell. A job that lets it through waits, and keeps its attempt. */
+export class BreakerOpen extends MillraceError {
+  readonly service: string
+  readonly openedAt: Date | null
+  /** When the service is tried next, as far as is known. */
+  readonly nextProbeAt: Date | null
+  /** How long the job waits. */
+  readonly delayMs: number
+
+  constructor(service: string, facts: { openedAt: Date | null; nextProbeAt: Date | null; delayMs: number }) {
+    const since = facts.openedAt === null ? '' : ` since ${facts.openedAt.toISOString()}`
+    const next = facts.nextProbeAt === null ? '' : ` The next try is at ${facts.nextProbeAt.toISOString()}.`
+    super(
+      'breaker_open',
+      `The breaker of service "${service}" is open${since}, so it was not called.${next} Let this error through and the job waits without using an attempt, or pass { fallback }.`,
+    )
+    this.service = service
+    this.openedAt = facts.openedAt
+    this.nextProbeAt = facts.nextProbeAt
+    this.delayMs = facts.delayMs
+  }
+}
+
+/** Nobody has heard of that service: no contract names it, and its breaker has no row. */
+export class UnknownService extends MillraceError {
+  readonly service: string
+
+  constructor(service: string, known: readonly string[]) {
+    super(
+      'unknown_service',
+      `There is no breaker for service "${service}".${suggestion(service, known)} Nothing was changed: list what there is with \`millrace breakers\`.`,
+    )
+    this.service = service
   }
 }
 

@@ -14,6 +14,11 @@ export interface JobRef {
   runId: string
 }
 
+export interface BreakerEvent {
+  service: string
+  isOwn: boolean
+}
+
 export interface MillraceEvents {
   job_started: { job: JobRef }
   job_completed: { job: JobRef; durationMs: number }
@@ -45,6 +50,10 @@ export interface MillraceEvents {
   budget_threshold: { threshold: number; budget: BudgetStatus }
   /** A budget is spent, so this job was cancelled. */
   budget_hard_stop: { job: JobRef; budget: BudgetRefusal }
+  /** The breaker of a service has changed. `isOwn`: by this process; otherwise it has seen it. */
+  breaker_opened: BreakerEvent
+  breaker_half_opened: BreakerEvent
+  breaker_closed: BreakerEvent
   database_error: { during: string; error: unknown }
   idle: { queues: readonly string[] }
 }

@@ -1,4 +1,6 @@
 // The public surface, by name.
+
+export type { Breaker, BreakerConfiguration, BreakerDecision, CircuitBreakers } from './client/breakers.ts'
 export type { AdjustOptions, BudgetClient, BudgetPeriodOption } from './client/budgets.ts'
 export type {
   CorrelatedJobs,
@@ -44,8 +46,10 @@ export { type CheckedPayload, checkPayload } from './contract/payload.ts'
 export { defineQueues, type Queue, type QueueOptions, type TenantJobs } from './contract/queue.ts'
 export type { DeadReason, RedrivePolicy } from './contract/redrive.ts'
 export { type Backoff, delays, exponential, fixed, type Jitter, linear, type RetryPolicy } from './contract/retry.ts'
+export { type BreakerSettings, defineService, type Service, type ServiceOptions } from './contract/service.ts'
 export { endWorker } from './end-worker.ts'
 export {
+  BreakerOpen,
   BudgetExceeded,
   type BudgetRefusal,
   BudgetSourceFailed,
@@ -75,11 +79,13 @@ export {
   TimedOut,
   UnknownBudget,
   UnknownJobType,
+  UnknownService,
   Unrecoverable,
   UnsupportedDatabase,
   WorkerStopping,
 } from './errors.ts'
-export type { Events, JobRef, MillraceEvents } from './events.ts'
+export type { BreakerEvent, Events, JobRef, MillraceEvents } from './events.ts'
+export type { BreakerCallOptions } from './governance/breaker-call.ts'
 export type { BudgetStatus } from './governance/budget-status.ts'
 export type { Logger } from './logger.ts'
 export {
@@ -90,6 +96,7 @@ export {
   migrationStatus,
 } from './migrate.ts'
 export { createMillrace, type Millrace, type MillraceOptions } from './millrace.ts'
+export type { BreakerState } from './store/breakers.ts'
 export type { BudgetUsage } from './store/budgets.ts'
 export type { Queryable } from './store/db.ts'
 export type {

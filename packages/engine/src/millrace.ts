@@ -1,5 +1,6 @@
 // The client that programs hold: enqueue, look, cancel, and start workers.
 import type pg from 'pg'
+import { CircuitBreakers } from './client/breakers.ts'
 import { BudgetClient } from './client/budgets.ts'
 import {
   type CorrelatedJobs,
@@ -87,6 +88,8 @@ export class Millrace {
   readonly pauses: Pauses
   /** What limits allow, what is used of them, and settings at run time. */
   readonly limits: Limits
+  /** The circuit breakers of the services that handlers call. */
+  readonly breakers: CircuitBreakers
   readonly #options: MillraceOptions
   readonly #connection: pg.ClientConfig
   readonly #schema: string
@@ -123,6 +126,7 @@ export class Millrace {
     this.tenants = new Tenants({ ...services, jobs: this.#jobs })
     this.pauses = new Pauses(services)
     this.limits = new Limits(services)
+    this.breakers = new CircuitBreakers({ ...services, events: this.events, logger: options.logger ?? stderrLogger })
     this.#correlations = new Correlations(services)
   }
 

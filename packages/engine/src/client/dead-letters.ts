@@ -212,8 +212,8 @@ async function answerAll<Result extends { id: string }>(
 
 const listOf = (ids: LetterIds): readonly string[] => (typeof ids === 'string' ? [ids] : ids)
 
-function author(by: string): string {
-  if (!by) throw new InvalidDefinition('`by` is missing: say who decides, because it is written on the dead letter.')
+export function author(by: string): string {
+  if (!by) throw new InvalidDefinition('`by` is missing: say who decides, because it is written down.')
   return label(by, 'by') as string
 }
 

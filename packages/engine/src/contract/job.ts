@@ -6,6 +6,7 @@ import type { Limit } from './limit.ts'
 import type { Queue, QueueOptions } from './queue.ts'
 import { type RedrivePolicy, type ResolvedRedrive, resolveRedrive } from './redrive.ts'
 import { type Backoff, DEFAULT_ATTEMPTS, defaultBackoff, type RetryPolicy } from './retry.ts'
+import { checkServices, type Service } from './service.ts'
 
 /** How long the archive keeps finished jobs: not at all, a day, a week, 90 days. */
 export type Retention = 'none' | 'short' | 'standard' | 'long'
@@ -45,6 +46,8 @@ export interface JobDefinition<
   redrive?: RedrivePolicy
   /** What its runs spend is charged to this budget, and its jobs wait or end when that is used up. */
   budget?: Budget
+  /** What it cannot do without: while the breaker of one of these is open, no worker takes jobs of this type. */
+  services?: readonly (Service | string)[]
   /** Payloads that show what this job carries; `millrace types --examples` checks and prints them. */
   examples?: readonly StandardSchemaV1.InferInput<Payload>[]
   /**
@@ -76,6 +79,7 @@ export interface JobContract<
   readonly retention: Retention
   readonly redrive: ResolvedRedrive | undefined
   readonly budget: Budget | undefined
+  readonly services: readonly (Service | string)[]
   readonly examples: readonly unknown[]
   readonly allowSecrets: readonly string[]
   /** Only in the types: whether the tenant comes from the payload. */
@@ -154,6 +158,7 @@ export function defineJob<
     retention: definition.retention ?? 'standard',
     redrive: resolveRedrive(type, definition.redrive),
     budget: definition.budget,
+    services: checkServices(type, definition.services ?? []),
     examples: definition.examples ?? [],
     allowSecrets: checkPaths(type, definition.allowSecrets ?? []),
     derivesTenant: (tenant !== undefined) as never,

@@ -3,11 +3,13 @@ import { InvalidDefinition, UnknownJobType } from '../errors.ts'
 import type { Budget } from './budget.ts'
 import type { JobContract, Retention } from './job.ts'
 import type { ResolvedRedrive } from './redrive.ts'
+import { type Service, serviceName } from './service.ts'
 
 /** The contracts one program knows, by type. */
 export class Registry {
   readonly #contracts = new Map<string, JobContract>()
   readonly #budgets = new Map<string, Budget>()
+  readonly #services = new Map<string, Service>()
 
   constructor(contracts: Iterable<JobContract>) {
     for (const contract of contracts) {
@@ -19,7 +21,35 @@ export class Registry {
       }
       this.#contracts.set(contract.type, contract)
       if (contract.budget !== undefined) this.#addBudget(contract.budget)
+      for (const service of contract.services) if (typeof service !== 'string') this.#addService(service)
     }
+  }
+
+  #addService(service: Service): void {
+    const other = this.#services.get(service.name) ?? service
+    if (other !== service) {
+      throw new InvalidDefinition(
+        `Two contracts define service "${service.name}", each for itself. Define it once and import it, or name it as text.`,
+      )
+    }
+    this.#services.set(service.name, service)
+  }
+
+  /** The services that contracts depend on, by name. */
+  get services(): string[] {
+    return [...new Set([...this.#contracts.values()].flatMap(({ services }) => services.map(serviceName)))].sort()
+  }
+
+  /** With settings of its own; undefined: none of the contracts gives it any. */
+  service(name: string): Service | undefined {
+    return this.#services.get(name)
+  }
+
+  /** The contracts that depend on this service. */
+  dependants(service: string): JobContract[] {
+    return [...this.#contracts.values()].filter(({ services }) =>
+      services.some((each) => serviceName(each) === service),
+    )
   }
 
   get types(): string[] {

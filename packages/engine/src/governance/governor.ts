@@ -163,10 +163,11 @@ export class Governor {
   }
 
   claim(request: GovernedRequest): Promise<GovernedClaim> {
-    return this.#db.transaction((tx) => this.#claimIn(tx, request))
+    return this.#db.transaction((tx) => this.claimIn(tx, request))
   }
 
-  async #claimIn(tx: Session, request: GovernedRequest): Promise<GovernedClaim> {
+  /** In a transaction that decides about more than this claim. */
+  async claimIn(tx: Session, request: GovernedRequest): Promise<GovernedClaim> {
     const { queue } = request
     const limits = this.#limitNames(request)
     const locks = [`queue:${queue}`, ...limits.named.map((name) => `limit:${name}`)]

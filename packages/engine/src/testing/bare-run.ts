@@ -5,6 +5,7 @@ import { type EnqueueOptions, newJob } from '../client/enqueue-options.ts'
 import { type Clock, monotonicMs, systemClock } from '../clock.ts'
 import { type Duration, toMs } from '../contract/duration.ts'
 import { InvalidDefinition } from '../errors.ts'
+import type { Door } from '../governance/breaker-call.ts'
 import type { ClaimedJob, NewJob } from '../store/jobs.ts'
 import { ownCorrelation } from '../store/own-correlation.ts'
 import type { Implementation } from '../worker/context.ts'
@@ -40,6 +41,9 @@ export async function runBare(
   return report
 }
 
+/** Without a database every breaker is closed, and nobody counts. */
+const CLOSED_DOOR: Door = { enter: async () => {}, succeeded: async () => {}, failed: async () => {} }
+
 /** Stands where a worker would: hands the run to the executor and catches the settlement. */
 class BareBench {
   readonly #run: Run
@@ -74,6 +78,7 @@ class BareBench {
         },
         completeInOwnTransaction: () => this.#refuse(),
         completeIn: () => this.#refuse(),
+        breakerDoor: () => CLOSED_DOOR,
         isCompleted: async () => false,
         onStarted: () => {},
         onReturned: () => {},

@@ -7,6 +7,7 @@ import { ensurePartitions } from '../store/partitions.ts'
 import { jobDueNext } from '../store/testing.ts'
 import type { Implementation } from '../worker/context.ts'
 import { FakeClock } from './fake-clock.ts'
+import { inlineBreakers } from './inline-breakers.ts'
 import { InlineClaims } from './inline-claims.ts'
 import { InlineRunner } from './inline-runner.ts'
 import type { RunReport } from './report.ts'
@@ -34,11 +35,10 @@ export async function drain(
   options: DrainOptions = {},
 ): Promise<RunReport[]> {
   const services = Millrace.servicesOf(millrace)
-  const claims = new InlineClaims(
-    services,
-    handlers.map(({ contract }) => contract),
-  )
-  const drainer = new Drainer(services, claims, { runner: new InlineRunner(services, handlers), options })
+  const breakers = inlineBreakers(services)
+  const contracts = handlers.map(({ contract }) => contract)
+  const claims = new InlineClaims(services, contracts, breakers)
+  const drainer = new Drainer(services, claims, { runner: new InlineRunner(services, handlers, breakers), options })
   await claims.begin()
   try {
     await drainer.drain()
@@ -115,9 +115,12 @@ class Drainer {
     return claimed.length > 0
   }
 
-  #nextDue(): Promise<Date | null> {
+  async #nextDue(): Promise<Date | null> {
     const { db, clock } = this.#services
-    return jobDueNext(db, clock.databaseNow(), { queues: this.#queues, types: this.#claims.types })
+    const due = await jobDueNext(db, clock.databaseNow(), { queues: this.#queues, types: this.#claims.types })
+    const probe = this.#claims.nextProbeAt
+    if (probe === null || probe <= this.#fakeClock().now()) return due
+    return due === null || probe < due ? probe : due
   }
 
   #endless(): AssertionError {

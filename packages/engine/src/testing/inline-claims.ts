@@ -5,6 +5,7 @@ import { hostname } from 'node:os'
 import { monotonicMs } from '../clock.ts'
 import type { JobContract } from '../contract/job.ts'
 import { InvalidDefinition } from '../errors.ts'
+import { BreakerGate } from '../governance/breaker-gate.ts'
 import { type GovernedRequest, Governor } from '../governance/governor.ts'
 import type { ClientServices } from '../millrace.ts'
 import { governedTake } from '../store/governed-claims.ts'
@@ -13,9 +14,11 @@ import { ensurePartitions } from '../store/partitions.ts'
 import { giveBack, settle } from '../store/settlements.ts'
 import { workerEnd, workerRegister } from '../store/workers.ts'
 import { VERSION } from '../version.ts'
-import type { Lane } from '../worker/lane.ts'
+import type { Lane, LaneType } from '../worker/lane.ts'
 import { planLanes } from '../worker/lane-plan.ts'
+import { claimProbe } from '../worker/probe-claim.ts'
 import { Run } from '../worker/run.ts'
+import { inlineBreakers } from './inline-breakers.ts'
 
 /** Nobody renews it: a test that takes longer has other worries. */
 const LEASE_MS = 3_600_000
@@ -25,9 +28,11 @@ export class InlineClaims {
   readonly #services: ClientServices
   readonly #lanes: readonly Lane[]
   readonly #governor: Governor
+  readonly #gate: BreakerGate
 
-  constructor(services: ClientServices, contracts: readonly JobContract[]) {
+  constructor(services: ClientServices, contracts: readonly JobContract[], breakers = inlineBreakers(services)) {
     this.#services = services
+    this.#gate = new BreakerGate(breakers, contracts)
     for (const contract of contracts) services.registry.demand(contract)
     this.#lanes = planLanes({}, contracts)
     this.#governor = new Governor(services)
@@ -56,18 +61,34 @@ export class InlineClaims {
 
   /** The head of a queue; with it perhaps a job whose last run crashed, which then comes first. */
   async next(queue: string): Promise<Run[]> {
-    const lane = this.#lanes.find((each) => each.name === queue) as Lane
-    const runId = randomUUID()
+    const lane = this.#laneOf(queue)
+    const { types, chances } = await this.#gate.admit(lane.types)
+    const claim = { runId: randomUUID(), workerId: this.workerId }
+    const about = { queues: [queue], mayTakeSuspect: true, here: new Map() }
+    for (const chance of chances) {
+      const { jobs } = await claimProbe({ gate: this.#gate, governor: this.#governor }, chance, { ...claim, ...about })
+      if (jobs.length > 0) return jobs.map((job) => this.#runOf(job, claim.runId, lane))
+    }
+    return types.length === 0 ? [] : this.#head(queue, types)
+  }
+
+  /** When a breaker that holds jobs back lets one of them try. */
+  get nextProbeAt(): Date | null {
+    return this.#gate.nextProbeAt
+  }
+
+  async #head(queue: string, types: readonly LaneType[]): Promise<Run[]> {
+    const lane = this.#laneOf(queue)
     const { db, clock } = this.#services
-    const claim = { runId, workerId: this.workerId, types: lane.types }
+    const claim = { runId: randomUUID(), workerId: this.workerId, types }
     const plain = await jobClaim(db, clock.databaseNow(), {
       ...claim,
       queues: [{ queue, limit: 1 }],
       suspectQueues: [queue],
-      byType: false,
+      byType: types.length < lane.types.length,
     })
     const jobs = plain.length > 0 ? plain : await this.#nextGoverned(queue, claim)
-    return [...jobs].sort((a, b) => b.crashes - a.crashes).map((job) => this.#runOf(job, runId, lane))
+    return [...jobs].sort((a, b) => b.crashes - a.crashes).map((job) => this.#runOf(job, claim.runId, lane))
   }
 
   /** Of a tenant: whose turn it is. A look may have to go on behind the last one. */
@@ -83,7 +104,7 @@ export class InlineClaims {
 
   /** One certain job, whatever waits before it, and whatever limits say. */
   async one(job: { id: string; queue: string }): Promise<Run> {
-    const lane = this.#lanes.find((each) => each.name === job.queue) as Lane
+    const lane = this.#laneOf(job.queue)
     const runId = randomUUID()
     const { db, clock } = this.#services
     const [claimed] = await governedTake(db, clock.databaseNow(), {
@@ -100,6 +121,10 @@ export class InlineClaims {
     throw new InvalidDefinition(
       `Job ${job.id} cannot be claimed: it is not waiting, not due, or somebody else has it. Are workers running on this database?`,
     )
+  }
+
+  #laneOf(queue: string): Lane {
+    return this.#lanes.find((each) => each.name === queue) as Lane
   }
 
   async giveBack(runs: readonly Run[]): Promise<void> {

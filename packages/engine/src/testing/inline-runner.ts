@@ -1,11 +1,13 @@
 // Runs claimed jobs one at a time in the caller's process: what a worker does between claim and settlement, by the same
 // parts (executor, verdict, completion, acker), without its loops, its lease thread and its slots.
 
+import type { Breakers } from '../governance/breakers.ts'
 import type { BudgetStatus } from '../governance/budget-status.ts'
 import { Budgets } from '../governance/budgets.ts'
 import type { ClientServices } from '../millrace.ts'
 import { ensurePartitions } from '../store/partitions.ts'
 import { Acker, type Entry, type SettleResult } from '../worker/acker.ts'
+import { breakerDoor } from '../worker/breaker-door.ts'
 import { Completion } from '../worker/completion.ts'
 import type { Implementation } from '../worker/context.ts'
 import { Executor, type ExecutorServices } from '../worker/executor.ts'
@@ -19,6 +21,7 @@ import { LogCollector, type RunReport, reportOf } from './report.ts'
 export class InlineRunner {
   readonly #services: ClientServices
   readonly #handlers: Map<string, Implementation>
+  readonly #breakers: Breakers
   readonly #logger: LogCollector
   readonly #acker: Acker
   readonly #executor: Executor
@@ -26,8 +29,9 @@ export class InlineRunner {
   #ended: Promise<void> | undefined
   readonly #unsettled = new Map<Run, (report: RunReport) => void>()
 
-  constructor(services: ClientServices, handlers: readonly Implementation[]) {
+  constructor(services: ClientServices, handlers: readonly Implementation[], breakers: Breakers) {
     this.#services = services
+    this.#breakers = breakers
     this.#handlers = new Map(handlers.map((each) => [each.contract.type, each]))
     this.#logger = new LogCollector(services.logger)
     this.#acker = this.#makeAcker()
@@ -83,6 +87,7 @@ export class InlineRunner {
       settle: (run, settlement) => this.#acker.add(run, settlement),
       completeInOwnTransaction: (run, work) => completion.inOwnTransaction(run, work),
       completeIn: (run, tx, result) => completion.in(run, tx, result),
+      breakerDoor: (run, service) => breakerDoor(this.#breakers, run, service),
       isCompleted: (run) => completion.wasSettled(run),
       onStarted: (run) => events.emit('job_started', { job: run.ref() }),
       onReturned: (run) => {

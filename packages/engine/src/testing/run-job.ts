@@ -5,6 +5,7 @@ import { InvalidDefinition } from '../errors.ts'
 import { Millrace } from '../millrace.ts'
 import type { Implementation } from '../worker/context.ts'
 import { type BareOptions, runBare } from './bare-run.ts'
+import { inlineBreakers } from './inline-breakers.ts'
 import { InlineClaims } from './inline-claims.ts'
 import { InlineRunner } from './inline-runner.ts'
 import type { ResultOutput, RunReport } from './report.ts'
@@ -44,7 +45,8 @@ async function runStored(
 ): Promise<RunReport> {
   const { contract } = implementation
   const services = Millrace.servicesOf(millrace)
-  const claims = new InlineClaims(services, [contract])
+  const breakers = inlineBreakers(services)
+  const claims = new InlineClaims(services, [contract], breakers)
   const enqueued = await millrace.enqueueByType(contract.type, job.payload, job.options)
   if (enqueued.status === 'duplicate') {
     throw new InvalidDefinition(
@@ -54,7 +56,7 @@ async function runStored(
   await claims.begin()
   try {
     const run = await claims.one({ id: enqueued.id, queue: contract.queue.name })
-    return await new InlineRunner(services, [implementation]).run(run)
+    return await new InlineRunner(services, [implementation], breakers).run(run)
   } finally {
     await claims.end()
   }

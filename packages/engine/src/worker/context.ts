@@ -2,6 +2,8 @@
 
 import type { JobContract, PayloadOutput, ResultInput } from '../contract/job.ts'
 import type { Outcome } from '../contract/outcome.ts'
+import type { Service } from '../contract/service.ts'
+import { type BreakerCallOptions, callThrough, type Door } from '../governance/breaker-call.ts'
 import type { Logger } from '../logger.ts'
 import type { Queryable, Transaction } from '../store/db.ts'
 import { FlightRecorder } from './flight-recorder.ts'
@@ -37,6 +39,15 @@ export interface JobContext {
    * no longer owns the job: let your transaction roll back.
    */
   complete(tx: Queryable, result?: unknown): Promise<void>
+  /**
+   * Calls a service through its circuit breaker, which all workers share. While it is open nothing is called: `fallback`
+   * answers, or BreakerOpen is thrown, with which the job waits and keeps its attempt.
+   */
+  breaker<Value>(
+    service: Service | string,
+    call: () => Value | Promise<Value>,
+    options?: BreakerCallOptions<Value>,
+  ): Promise<Value>
 }
 
 export type Handler<C extends JobContract> = (
@@ -64,6 +75,7 @@ export interface ContextServices {
   completeIn(run: Run, tx: Queryable, result: unknown): Promise<void>
   /** Where ctx.budget sends its calls. */
   budgetPort(run: Run): BudgetPort
+  breakerDoor(run: Run, service: Service | string): Door
 }
 
 export class RunningContext implements JobContext {
@@ -142,5 +154,18 @@ export class RunningContext implements JobContext {
 
   complete(tx: Queryable, result?: unknown): Promise<void> {
     return this.#services.completeIn(this.#run, tx, result)
+  }
+
+  async breaker<Value>(
+    service: Service | string,
+    call: () => Value | Promise<Value>,
+    options?: BreakerCallOptions<Value>,
+  ): Promise<Value> {
+    return callThrough(this.door(service), call, options)
+  }
+
+  /** This run at the breaker of a service, for whoever makes the call elsewhere. */
+  door(service: Service | string): Door {
+    return this.#services.breakerDoor(this.#run, service)
   }
 }

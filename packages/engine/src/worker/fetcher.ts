@@ -3,11 +3,13 @@
 import { randomUUID } from 'node:crypto'
 import { type Clock, MAX_TIMER_MS, monotonicMs } from '../clock.ts'
 import { DatabaseUnavailable } from '../errors.ts'
+import type { BreakerGate } from '../governance/breaker-gate.ts'
 import type { Governor } from '../governance/governor.ts'
 import type { Database } from '../store/db.ts'
 import { type ClaimedJob, jobClaim, jobNextDue, jobReleaseRun, lookAround, type Position } from '../store/jobs.ts'
-import { groupLanes, type Lane, type LaneGroup, type LaneQueue, type Share, shareOut } from './lane.ts'
+import { groupLanes, type Lane, type LaneGroup, type LaneQueue, type LaneType, type Share, shareOut } from './lane.ts'
 import { MAX_PREFETCH } from './prefetch.ts'
+import { claimProbe } from './probe-claim.ts'
 
 /** With trusted wake-ups one slow poll for all queues is only a backstop. */
 const BACKSTOP_MS = 60_000
@@ -38,6 +40,8 @@ export interface FetcherServices {
   clock: Clock
   governor: Governor
   lanes: readonly Lane[]
+  /** Which types may be claimed, as far as their services go. Default: all. */
+  gate?: BreakerGate
   workerId(): string
   /** The lease can be relied on and there is room for results. */
   mayClaim(): boolean
@@ -69,6 +73,8 @@ export class Fetcher {
   #timeKeptMs = Number.NEGATIVE_INFINITY
   /** Groups whose queues hold types that they cannot run: those are claimed type by type. */
   #byType = new Set<LaneGroup>()
+  /** Groups that looked for a probe in vain, and when they may again. */
+  readonly #noProbeUntilMs = new Map<LaneGroup, number>()
   #rotation = 0
   /** What the quickest claims took lately, apart from their jobs. */
   #leastMs = Number.POSITIVE_INFINITY
@@ -153,13 +159,14 @@ export class Fetcher {
 
   async #claim(group: LaneGroup, wanted: readonly Share[]): Promise<void> {
     await this.#lookAround()
+    const types = await this.#admit(group, wanted)
     const isGoverned = ({ queue }: Share) => this.#services.governor.isGoverned(queue.name, group.types)
     const plain = wanted.filter((share) => !isGoverned(share))
-    if (plain.length > 0) await this.#claimPlain(group, plain)
-    for (const share of wanted) if (!plain.includes(share)) await this.#claimGoverned(group, share)
+    if (plain.length > 0) await this.#claimPlain(group, plain, types)
+    for (const share of wanted) if (!plain.includes(share)) await this.#claimGoverned(group, share, types)
   }
 
-  async #claimGoverned(group: LaneGroup, { queue, limit }: Share): Promise<void> {
+  async #claimGoverned(group: LaneGroup, { queue, limit }: Share, types: readonly LaneType[]): Promise<void> {
     const { governor } = this.#services
     const { wakeUps } = queue
     this.#isDueKnown = false
@@ -168,7 +175,7 @@ export class Fetcher {
         ...claim,
         queue: queue.name,
         slots: limit,
-        types: group.types,
+        types,
         mayTakeSuspect: this.#services.mayTakeSuspect(),
         here: this.#services.runsByType(),
       }),
@@ -179,18 +186,19 @@ export class Fetcher {
     else if (Number.isFinite(answer.waitMs)) this.dueIn(answer.waitMs + 1)
   }
 
-  async #claimPlain(group: LaneGroup, wanted: readonly Share[]): Promise<void> {
+  async #claimPlain(group: LaneGroup, wanted: readonly Share[], types: readonly LaneType[]): Promise<void> {
     const wakeUps = wanted.map(({ queue }) => queue.wakeUps)
+    const byType = this.#isByType(group) || types.length < group.types.length
     const sentAtMs = monotonicMs()
-    const entries = wanted.map(({ queue }) => (this.#isByType(group) ? undefined : queue.entry.behind(sentAtMs)))
+    const entries = wanted.map(({ queue }) => (byType ? undefined : queue.entry.behind(sentAtMs)))
     this.#isDueKnown = false
-    const jobs = await this.#askFor(group, wanted, entries)
-    const walkMs = this.#walkOf(monotonicMs() - sentAtMs, jobs.length)
+    const jobs = await this.#askFor(group, wanted, { types, byType, entries })
+    const walkMs = byType ? 0 : this.#walkOf(monotonicMs() - sentAtMs, jobs.length)
     this.#isQuiet = jobs.length <= FEW_JOBS
     wanted.forEach(({ queue, limit }, i) => {
       const isFromHead = entries[i] === undefined
       const taken = wanted.length === 1 ? jobs : jobs.filter((job) => job.queue === queue.name)
-      if (!this.#isByType(group)) queue.entry.claimed(taken, { isFromHead, sentAtMs, walkMs })
+      if (!byType) queue.entry.claimed(taken, { isFromHead, sentAtMs, walkMs })
       if (taken.length >= limit || queue.wakeUps !== wakeUps[i]) return
       queue.isDrained = true
       // Behind the entry, that is: the head is still to be looked at.
@@ -212,12 +220,15 @@ export class Fetcher {
   async #askFor(
     group: LaneGroup,
     wanted: readonly Share[],
-    entries: readonly (Position | undefined)[],
+    {
+      types,
+      byType,
+      entries,
+    }: { types: readonly LaneType[]; byType: boolean; entries: readonly (Position | undefined)[] },
   ): Promise<readonly ClaimedJob[]> {
+    if (types.length === 0) return []
     const { db, clock, governor } = this.#services
-    const { types } = group
     const queues = wanted.map(({ queue, limit }, i) => ({ queue: queue.name, limit, behind: entries[i] }))
-    const byType = this.#isByType(group)
     this.#rotation = (this.#rotation + 1) % Math.max(1, types.length)
     const { jobs } = await this.#under(group, async (claim) => ({
       jobs: await jobClaim(db, clock.databaseNow(), {
@@ -252,6 +263,22 @@ export class Fetcher {
     } finally {
       this.#open.delete(claim.runId)
     }
+  }
+
+  /** The types of a group that no breaker holds back. What only one run may try is tried on the way. */
+  async #admit(group: LaneGroup, wanted: readonly Share[]): Promise<readonly LaneType[]> {
+    const { gate, governor } = this.#services
+    if (gate === undefined) return group.types
+    const { types, chances } = await gate.admit(group.types)
+    if (monotonicMs() < (this.#noProbeUntilMs.get(group) ?? 0)) return types
+    for (const chance of chances) {
+      const queues = wanted.filter(({ lane }) => lane.freeSlots > 0).map(({ queue }) => queue.name)
+      const about = { queues, mayTakeSuspect: this.#services.mayTakeSuspect(), here: this.#services.runsByType() }
+      const taken = await this.#under(group, (claim) => claimProbe({ gate, governor }, chance, { ...claim, ...about }))
+      // Nothing waits for it, or another process has the probe: other work must not pay for asking again and again.
+      if (taken.jobs.length === 0) this.#noProbeUntilMs.set(group, monotonicMs() + UNCLAIMABLE_PAUSE_MS)
+    }
+    return types
   }
 
   /** Throws while the database cannot be asked, so that nothing is claimed before the lost is given back. */

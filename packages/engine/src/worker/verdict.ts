@@ -4,6 +4,7 @@ import { type Checked, encodeResult, validate } from '../contract/payload.ts'
 import type { DeadReason } from '../contract/redrive.ts'
 import { backoffMs } from '../contract/retry.ts'
 import {
+  BreakerOpen,
   BudgetExceeded,
   InvalidPayload,
   InvalidResult,
@@ -98,7 +99,7 @@ function failed({ run, ageMs, logs, random }: VerdictInput, error: unknown): Set
   // One of another job, which the handler tried to enqueue, is a failure like any other.
   if (error instanceof InvalidPayload && error.isStored) return bury(run, 'invalid_payload', error, logs)
   if (error instanceof Unrecoverable || error instanceof InvalidResult) return bury(run, 'unrecoverable', error, logs)
-  const isPostponed = error instanceof RetryAfter
+  const isPostponed = error instanceof RetryAfter || error instanceof BreakerOpen
   if (!isPostponed && attempt >= maxAttempts) return bury(run, 'exhausted', error, logs)
   const delayMs = isPostponed ? error.delayMs : backoffMs(retry.backoff, { attempt, error, random })
   if (retry.giveUpAfterMs !== undefined && ageMs + delayMs > retry.giveUpAfterMs)

@@ -1,12 +1,15 @@
 // A worker: lease, lanes and loops put together, started in one place and stopped in one order.
 import { hostname } from 'node:os'
 import type { ClientConfig } from 'pg'
+import { reportBreaker } from '../client/breaker-events.ts'
 import type { Herald } from '../client/herald.ts'
 import type { Waker } from '../client/waker.ts'
 import { type Clock, monotonicMs, within } from '../clock.ts'
 import type { Registry } from '../contract/registry.ts'
 import { LeaseLost, WorkerStopping } from '../errors.ts'
 import type { Events } from '../events.ts'
+import { BreakerGate } from '../governance/breaker-gate.ts'
+import { Breakers } from '../governance/breakers.ts'
 import { Budgets } from '../governance/budgets.ts'
 import { Governor } from '../governance/governor.ts'
 import type { Logger } from '../logger.ts'
@@ -19,6 +22,7 @@ import { ensurePartitions } from '../store/partitions.ts'
 import { giveBack, settle } from '../store/settlements.ts'
 import { VERSION } from '../version.ts'
 import { Acker, type Entry, type SettleResult } from './acker.ts'
+import { breakerDoor } from './breaker-door.ts'
 import { Completion } from './completion.ts'
 import type { Implementation } from './context.ts'
 import { Dispatcher } from './dispatcher.ts'
@@ -80,6 +84,7 @@ export class Worker {
   readonly #lease: Lease
   readonly #governor: Governor
   readonly #prefetch = new Prefetch()
+  readonly #breakers: Breakers
   readonly #isolated: IsolatedPools
   readonly #budgets: RunBudgets
   readonly #dispatcher: Dispatcher
@@ -102,6 +107,7 @@ export class Worker {
     this.#lease = this.#makeLease()
     this.#acker = this.#makeAcker()
     this.#budgets = this.#makeBudgets()
+    this.#breakers = this.#makeBreakers()
     const { connection, implementations } = settings
     this.#isolated = new IsolatedPools({ connection, implementations, schema: services.db.schema }, services)
     this.#dispatcher = this.#makeDispatcher(this.#makeExecutor())
@@ -257,6 +263,20 @@ export class Worker {
     })
   }
 
+  #makeBreakers(): Breakers {
+    const { db, clock, registry } = this.#services
+    return new Breakers({
+      db,
+      clock,
+      definition: (name) => registry.service(name),
+      onChange: (change) => {
+        reportBreaker(this.#services, change)
+        if (change.isOwn) this.#fetcher.wake()
+      },
+      onError: (during, error) => this.#failed(during, error),
+    })
+  }
+
   #makeExecutor(): Executor {
     const { clock, events, handlerDb, logger } = this.#services
     const implementations = new Map(this.#settings.implementations.map((each) => [each.contract.type, each]))
@@ -276,6 +296,7 @@ export class Worker {
       settle: (run, settlement) => this.#acker.add(run, settlement),
       completeInOwnTransaction: (run, work) => completion.inOwnTransaction(run, work),
       completeIn: (run, tx, result) => completion.in(run, tx, result),
+      breakerDoor: (run, service) => breakerDoor(this.#breakers, run, service),
       isCompleted: (run) => completion.wasSettled(run),
       onStarted: (run) => events.has('job_started') && events.emit('job_started', { job: run.ref() }),
       onReturned: (run) => this.#returned(run),
@@ -323,6 +344,10 @@ export class Worker {
       clock,
       governor: this.#governor,
       lanes: this.#settings.lanes,
+      gate: new BreakerGate(
+        this.#breakers,
+        this.#settings.implementations.map(({ contract }) => contract),
+      ),
       workerId: () => this.id,
       mayClaim: () => this.#lease.isTrusted() && !this.#memory.isHigh && this.#acker.backlog < MAX_UNSETTLED,
       isListenTrusted: () => this.#isListenTrusted,

@@ -12,7 +12,7 @@ import type { JobContext } from '../context.ts'
 import type { BudgetCall } from './budget-call.ts'
 import { ChildRun } from './child-run.ts'
 import { decodeThrown, demandSendable, encodeThrown, encodeValue, type SentEnding, withoutFields } from './encoding.ts'
-import type { FromChild, RunRequest, ToChild } from './protocol.ts'
+import type { DoorStep, FromChild, RunRequest, SentService, ToChild } from './protocol.ts'
 
 type UnknownHandler = (payload: unknown, ctx: JobContext) => unknown
 
@@ -74,7 +74,7 @@ async function load(module: string): Promise<void> {
 
 async function perform(request: RunRequest): Promise<void> {
   const { runId, jobId, correlationId } = request.facts
-  const run = new ChildRun(request, { db, tell: send, settlementOf, askBudget })
+  const run = new ChildRun(request, { db, tell: send, settlementOf, askBudget, askBreaker })
   current = run
   let ending: SentEnding
   try {
@@ -117,6 +117,10 @@ async function settlementOf(runId: string, value: unknown): Promise<Settlement> 
 
 function askBudget(runId: string, call: BudgetCall): Promise<unknown> {
   return answerTo((ask) => ({ kind: 'budget', runId, ask, call }))
+}
+
+async function askBreaker(runId: string, service: SentService, step: DoorStep): Promise<void> {
+  await answerTo((ask) => ({ kind: 'breaker', runId, ask, service, step }))
 }
 
 const unsendable = (error: unknown): InvalidResult =>

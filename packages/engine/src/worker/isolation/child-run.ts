@@ -1,8 +1,10 @@
 // A run as the process of an isolated handler knows it, and the context that its handler gets.
 import { type Clock, monotonicMs } from '../../clock.ts'
 import type { Retention } from '../../contract/job.ts'
+import { countsAgainst, type Service } from '../../contract/service.ts'
 import { LeaseLost } from '../../errors.ts'
 import { storable } from '../../failure.ts'
+import { callThrough, type Door } from '../../governance/breaker-call.ts'
 import type { BudgetStatus } from '../../governance/budget-status.ts'
 import type { Logger } from '../../logger.ts'
 import type { Database } from '../../store/db.ts'
@@ -11,8 +13,8 @@ import { type CompletableRun, Completion } from '../completion.ts'
 import type { JobContext } from '../context.ts'
 import { noBudget, PortedBudget, type RunBudget } from '../run-budget.ts'
 import { type BudgetCall, callingPort } from './budget-call.ts'
-import { isSendable, sendableFields } from './encoding.ts'
-import type { AboutRun, RunFacts, RunRequest } from './protocol.ts'
+import { encodeThrown, isSendable, sendableFields, withoutFields } from './encoding.ts'
+import type { AboutRun, DoorStep, RunFacts, RunRequest, SentService } from './protocol.ts'
 
 /** What a run can say to the worker. */
 type Saying = AboutRun extends infer Message ? (Message extends AboutRun ? Omit<Message, 'runId'> : never) : never
@@ -26,6 +28,8 @@ export interface ChildRunServices {
   /** Asks the worker how this value would be settled. */
   settlementOf(runId: string, value: unknown): Promise<Settlement>
   askBudget(runId: string, call: BudgetCall): Promise<unknown>
+  /** Has the worker do this at the breaker of a service. */
+  askBreaker(runId: string, service: SentService, step: DoorStep): Promise<void>
 }
 
 export class ChildRun implements CompletableRun {
@@ -90,9 +94,26 @@ export class ChildRun implements CompletableRun {
       log: this.#logger(),
       transaction: (work) => completion.inOwnTransaction(this, work),
       complete: (tx, result) => completion.in(this, tx, result),
+      breaker: (service, call, options) => callThrough(this.#door(service), call, options),
     }
     // Not enumerable: without a budget it throws, and a handler that copies its context must not meet that.
     return Object.defineProperty(context, 'budget', { get: this.#budgetOpener() }) as JobContext
+  }
+
+  #door(service: Service | string): Door {
+    const ask = async (step: DoorStep): Promise<void> => {
+      if (this.#isOver) throw new LeaseLost('its handler has returned')
+      await this.#services.askBreaker(this.facts.runId, sendableService(service), step)
+    }
+    return {
+      enter: () => ask({ kind: 'enter' }),
+      succeeded: () => ask({ kind: 'succeeded' }),
+      failed: async (error) => {
+        if (typeof service !== 'string' && !countsAgainst(service, error)) return
+        const sent = encodeThrown(error)
+        await ask({ kind: 'failed', error: isSendable(sent) ? sent : withoutFields(sent) })
+      },
+    }
   }
 
   #budgetOpener(): () => RunBudget {
@@ -120,4 +141,10 @@ export class ChildRun implements CompletableRun {
   #tell(saying: Saying): void {
     if (!this.#isOver) this.#services.tell({ runId: this.facts.runId, ...saying })
   }
+}
+
+function sendableService(service: Service | string): SentService {
+  if (typeof service === 'string') return service
+  const { name, failures, openForMs, successes } = service
+  return { name, failures, openForMs, successes }
 }

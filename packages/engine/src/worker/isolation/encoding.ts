@@ -3,6 +3,7 @@
 import { serialize } from 'node:v8'
 import { cancel, discard, type Outcome, outcomeKind, RetryAfter, snooze } from '../../contract/outcome.ts'
 import {
+  BreakerOpen,
   BudgetExceeded,
   InvalidPayload,
   InvalidResult,
@@ -19,6 +20,7 @@ const recognised = {
   Unrecoverable,
   RetryAfter,
   BudgetExceeded,
+  BreakerOpen,
   InvalidPayload,
   InvalidResult,
   LeaseLost,

@@ -7,6 +7,7 @@ import { CancelRequested, settlementOfValue } from '../verdict.ts'
 import { answerBudgetCall } from './budget-call.ts'
 import type { IsolatedChild } from './child-process.ts'
 import { decodeEnding, decodeValue, encodeThrown, isSendable } from './encoding.ts'
+import { passBreaker } from './isolated-breaker.ts'
 import type { AboutRun, RunFacts, RunRequest } from './protocol.ts'
 
 /** Less than what a worker that shuts down waits after its abort: the process is gone before its job is given back. */
@@ -125,6 +126,9 @@ async function hear(child: IsolatedChild, { run, context }: Running, message: Ab
       break
     case 'budget':
       await answer(child, message.ask, () => answerBudgetCall(context.budgetPort(), message.call))
+      break
+    case 'breaker':
+      await answer(child, message.ask, () => passBreaker(context, message))
       break
   }
 }

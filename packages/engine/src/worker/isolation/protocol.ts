@@ -2,6 +2,7 @@
 // and results keep their dates, maps and big integers; what no clone can carry is encoded in encoding.ts.
 import type { ClientConfig } from 'pg'
 import type { Retention } from '../../contract/job.ts'
+import type { Service } from '../../contract/service.ts'
 import type { BudgetStatus } from '../../governance/budget-status.ts'
 import type { Logger } from '../../logger.ts'
 import type { Settlement } from '../../store/settlements.ts'
@@ -23,6 +24,11 @@ export type RunFacts = Pick<
   | 'createdBy'
   | 'runId'
 >
+
+/** A service as a handler named it. Without its function: whether an error counts was asked where it was thrown. */
+export type SentService = string | Omit<Service, 'counts'>
+
+export type DoorStep = { kind: 'enter' } | { kind: 'succeeded' } | { kind: 'failed'; error: SentThrown }
 
 export interface RunRequest {
   facts: RunFacts
@@ -49,6 +55,8 @@ export type AboutRun = { runId: string } & (
   /** How would this value be settled? Only the worker has the contract with its schemas. */
   | { kind: 'settlement-of'; ask: number; value: SentValue }
   | { kind: 'budget'; ask: number; call: BudgetCall }
+  /** What to do at the breaker of a service: only the worker knows how it stands. */
+  | { kind: 'breaker'; ask: number; service: SentService; step: DoorStep }
   /** Written, and about to be committed. */
   | { kind: 'in-transaction'; settlement: Settlement }
   | { kind: 'ended'; ending: SentEnding }
