@@ -41,6 +41,8 @@ export type Passage = 'all' | 'none' | 'probe'
 interface Seen {
   readonly row: SeenBreaker
   readonly atMs: number
+  /** By a clock that is moved by hand. */
+  readonly at: Date | null
 }
 
 export class Breakers {
@@ -83,7 +85,7 @@ export class Breakers {
     if (seen === undefined || seen.row.state === 'closed') return 'all'
     if (seen.row.state === 'half_open') return seen.row.isProbeLive ? 'none' : 'probe'
     const { probeInMs } = seen.row
-    return probeInMs !== null && probeInMs <= monotonicMs() - seen.atMs ? 'probe' : 'none'
+    return probeInMs !== null && probeInMs <= this.#ageOf(seen) ? 'probe' : 'none'
   }
 
   /** As last seen; null: it is not open, or only somebody's hand ends that. */
@@ -144,12 +146,18 @@ export class Breakers {
     return this.#services.clock.databaseNow() === null && monotonicMs() - this.#lookedAtMs < FRESH_MS
   }
 
+  #ageOf({ atMs, at }: Seen): number {
+    const now = this.#services.clock.databaseNow()
+    return now === null || at === null ? monotonicMs() - atMs : now.getTime() - at.getTime()
+  }
+
   async #look(): Promise<void> {
     const { db, clock } = this.#services
     const names = [...this.#names]
     const before = new Map(names.map((name) => [name, this.#seen.get(name)]))
     const atMs = monotonicMs()
-    const rows = new Map((await breakerLook(db, clock.databaseNow(), names)).map((row) => [row.serviceName, row]))
+    const at = clock.databaseNow()
+    const rows = new Map((await breakerLook(db, at, names)).map((row) => [row.serviceName, row]))
     this.#lookedAtMs = atMs
     for (const name of names) {
       // What this process has changed meanwhile, or is about to, it knows better.
@@ -158,7 +166,7 @@ export class Breakers {
       const state = row?.state ?? 'closed'
       const from = before.get(name)?.row.state ?? 'closed'
       if (row === undefined) this.#seen.delete(name)
-      else this.#seen.set(name, { row, atMs })
+      else this.#seen.set(name, { row, atMs, at })
       if (state !== from) this.#services.onChange({ service: name, state, isOwn: false })
     }
   }
@@ -178,7 +186,7 @@ export class Breakers {
   #changed({ before, after }: ChangedBreaker): void {
     const { serviceName: service, state } = after
     this.#names.add(service)
-    this.#seen.set(service, { row: seenAfter(after), atMs: monotonicMs() })
+    this.#seen.set(service, { row: seenAfter(after), atMs: monotonicMs(), at: this.#services.clock.databaseNow() })
     if (state !== before.state) this.#services.onChange({ service, state, isOwn: true })
   }
 
@@ -210,7 +218,7 @@ export class Breakers {
         ? PROBE_WAIT_MS
         : probeInMs === null
           ? settingsOf(service, seen.row).openForMs
-          : probeInMs - (monotonicMs() - seen.atMs)
+          : probeInMs - this.#ageOf(seen)
     const delayMs = Math.max(LEAST_WAIT_MS, Math.ceil(untilProbeMs))
     return new BreakerOpen(service.name, { openedAt, nextProbeAt: state === 'open' ? openUntil : null, delayMs })
   }

@@ -145,6 +145,13 @@ const cases: Record<string, Case> = {
       await millrace.enqueue(child, {}, { createdBy: ctx.type })
     },
   },
+  'calls through a closed breaker': { handler: (_, ctx) => ctx.breaker('healthy', () => 'called') },
+  'fails at a breaker': { handler: (_, ctx) => ctx.breaker('ailing', throwing(new Error('unwell')) as never) },
+  'meets an open breaker': { isStored: true, handler: (_, ctx) => ctx.breaker('tripped', () => 'never called') },
+  'has a fallback for an open breaker': {
+    isStored: true,
+    handler: (_, ctx) => ctx.breaker('tripped', () => 'never called', { fallback: () => 'instead' }),
+  },
   'completes in a transaction': {
     isStored: true,
     handler: (_, ctx) => ctx.transaction(async (tx) => (await tx.query('select 41 + 1 as answer')).rows[0]),
@@ -256,6 +263,8 @@ beforeAll(async () => {
     logger: silent,
     clock,
   })
+  await millrace.breakers.trip('tripped', { by: 'a test', for: '90s' })
+  await millrace.breakers.configure('ailing', { by: 'a test', failures: 1_000 })
   await runByWorker()
 })
 
