@@ -22,6 +22,7 @@ test('the help lists the commands and shows examples', async () => {
     'retry',
     'dead',
     'budgets',
+    'breakers',
     'psql',
     'types',
   ])

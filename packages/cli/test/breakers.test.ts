@@ -1,0 +1,54 @@
+import { createMillrace } from 'millrace'
+import { expect, test } from 'vitest'
+import { freshDatabase } from './support/database.ts'
+import { Program } from './support/program.ts'
+
+const silent = { debug() {}, info() {}, warn() {}, error() {} }
+
+async function setup() {
+  const database = await freshDatabase()
+  const millrace = createMillrace({ database: database.url, jobs: [], logger: silent })
+  return {
+    millrace,
+    async run(...args: string[]) {
+      await using program = new Program(['breakers', ...args], { DATABASE_URL: database.url })
+      return await program.ended()
+    },
+    async [Symbol.asyncDispose]() {
+      await millrace.close()
+      await database.drop()
+    },
+  }
+}
+
+test('breakers are listed, opened by hand and reset, and who did it is written down', async () => {
+  await using t = await setup()
+  expect(await t.run()).toMatchObject({ code: 0, out: expect.stringContaining('No service has failed yet') })
+  expect(await t.run('open', 'email-service', '--by', 'ann')).toMatchObject({
+    code: 0,
+    out: 'The breaker of service "email-service" is open; until it is reset.\n',
+  })
+  const { out } = await t.run('list')
+  expect(out).toMatch(/^SERVICE +STATE +FAILURES +OPENED +NEXT PROBE\n/)
+  expect(out).toMatch(/email-service +open +0 of 5 +now +never, reset it/)
+
+  const opened = await t.run('open', 'email-service', '--for', '10m', '--json')
+  expect(JSON.parse(opened.out)).toMatchObject({ state: 'open', nextProbeAt: expect.any(String) })
+  const listed = await t.run('--json')
+  expect(JSON.parse(listed.out)).toMatchObject([{ service: 'email-service', state: 'open', types: [] }])
+
+  expect(await t.run('reset', 'email-service', '--by', 'bob')).toMatchObject({
+    code: 0,
+    out: 'The breaker of service "email-service" is closed.\n',
+  })
+  expect(await t.millrace.breakers.get('email-service')).toMatchObject({ state: 'closed' })
+})
+
+test('a service that nobody knows, and a time that is none, are refused', async () => {
+  await using t = await setup()
+  await t.millrace.breakers.trip('email-service', { by: 'ann' })
+  const unknown = await t.run('reset', 'email-servce')
+  expect(unknown).toMatchObject({ code: 1, err: expect.stringContaining('Did you mean "email-service"?') })
+  const never = await t.run('open', 'email-service', '--for', 'ever')
+  expect(never).toMatchObject({ code: 1, err: expect.stringContaining('not a duration') })
+})
