@@ -576,5 +576,6 @@ create table millrace.worker (
   expires_at   timestamptz not null,
   ended_at     timestamptz,
   ended_reason text,
+  types        text[],
   constraint worker_pkey primary key (id)
 );

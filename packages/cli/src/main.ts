@@ -6,6 +6,7 @@ import { cancelCommand } from './commands/cancel.ts'
 import { deadCommand } from './commands/dead.ts'
 import { devCommand } from './commands/dev.ts'
 import { enqueueCommand } from './commands/enqueue.ts'
+import { explainCommand } from './commands/explain.ts'
 import { jobCommand } from './commands/job.ts'
 import { jobsCommand } from './commands/jobs.ts'
 import { migrateCommand } from './commands/migrate.ts'
@@ -21,6 +22,7 @@ Examples:
   millrace migrate                   bring the database in DATABASE_URL to this version
   millrace work dist/workload.js     a worker on that database
   millrace jobs --status failed      what waits for another attempt
+  millrace explain 48211             why is this job not running?
   millrace dead groups               what failed for good, by kind of failure
   millrace psql                      look at its jobs with SQL
   millrace types dist/workload.js    what jobs there are, and examples of them
@@ -48,6 +50,7 @@ export async function main(argv: readonly string[] = process.argv): Promise<void
     .addCommand(queuesCommand())
     .addCommand(jobsCommand())
     .addCommand(jobCommand())
+    .addCommand(explainCommand())
     .addCommand(cancelCommand())
     .addCommand(retryCommand())
     .addCommand(deadCommand())

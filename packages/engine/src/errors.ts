@@ -342,7 +342,7 @@ export class JobNotFound extends MillraceError {
   readonly id: string
 
   constructor(id: string, detail: string) {
-    super('job_not_found', `There is no job ${JSON.stringify(id)} to await: ${detail}`)
+    super('job_not_found', `There is no job ${JSON.stringify(id)}: ${detail}`)
     this.id = id
   }
 }

@@ -21,6 +21,7 @@ export type {
 } from './client/dead-letters.ts'
 export type { EnqueueOptions } from './client/enqueue-options.ts'
 export type { EnqueueResult } from './client/enqueuer.ts'
+export type { Explanation } from './client/explain.ts'
 export type { LimitState, Limits, LimitUse } from './client/limits.ts'
 export type { CancelResult } from './client/manage.ts'
 export type { PauseOptions, Pauses } from './client/pauses.ts'
@@ -87,6 +88,7 @@ export {
 export type { BreakerEvent, Events, JobRef, MillraceEvents } from './events.ts'
 export type { BreakerCallOptions } from './governance/breaker-call.ts'
 export type { BudgetStatus } from './governance/budget-status.ts'
+export type { Mechanism, Reason } from './governance/reason.ts'
 export type { Logger } from './logger.ts'
 export {
   type MigrationProgress,
@@ -106,6 +108,7 @@ export type {
   DeadLetterStatus,
   OriginalJob,
 } from './store/dead-letters.ts'
+export type { Ahead } from './store/explain.ts'
 export type { JobFilter } from './store/job-list.ts'
 export type { Job, JobAttempt, JobStatus, QueueCount } from './store/jobs.ts'
 export type { Pause, PauseTarget } from './store/pauses.ts'

@@ -11,6 +11,7 @@ import {
 import { DeadLetters, type RedriveOptions } from './client/dead-letters.ts'
 import type { EnqueueOptions, OptionsArgument } from './client/enqueue-options.ts'
 import { type EnqueueResult, Enqueuer } from './client/enqueuer.ts'
+import { Explainers, type Explanation } from './client/explain.ts'
 import { Herald } from './client/herald.ts'
 import { Limits } from './client/limits.ts'
 import { type CancelResult, JobManager } from './client/manage.ts'
@@ -103,6 +104,7 @@ export class Millrace {
   readonly #enqueuer: Enqueuer
   readonly #jobs: JobManager
   readonly #correlations: Correlations
+  readonly #explainers: Explainers
   readonly #workers = new Set<Worker>()
   #closed: Promise<void> | undefined
 
@@ -128,6 +130,7 @@ export class Millrace {
     this.limits = new Limits(services)
     this.breakers = new CircuitBreakers({ ...services, events: this.events, logger: options.logger ?? stderrLogger })
     this.#correlations = new Correlations(services)
+    this.#explainers = new Explainers(services)
   }
 
   /** Writes a job. Inside `{ tx }` it exists exactly if that transaction commits. */
@@ -165,6 +168,11 @@ export class Millrace {
   /** Makes a waiting job due now. False: it is not waiting. */
   runNow(id: string): Promise<boolean> {
     return this.#jobs.runNow(id)
+  }
+
+  /** Why does this job not run? What holds it, who holds it, until when, and what to do. Throws JobNotFound. */
+  explain(id: string): Promise<Explanation> {
+    return this.#explainers.explain(id)
   }
 
   job(id: string): Promise<Job | undefined> {

@@ -3,9 +3,16 @@
 import type { Clock } from '../clock.ts'
 import type { JobContract } from '../contract/job.ts'
 import type { Registry } from '../contract/registry.ts'
-import { InvalidPayload, SecretInPayload } from '../errors.ts'
+import { DatabaseUnavailable, InvalidPayload, SecretInPayload } from '../errors.ts'
 import type { Events } from '../events.ts'
-import { CommitUnknown, type Database, type Queryable, type Session, sessionOn } from '../store/db.ts'
+import {
+  CommitUnknown,
+  type Database,
+  isConnectionFailure,
+  type Queryable,
+  type Session,
+  sessionOn,
+} from '../store/db.ts'
 import { chunksOf, type InsertOptions, jobInsert, type NewJob } from '../store/jobs.ts'
 import { type EnqueueOptions, newJob, type PreparedJob } from './enqueue-options.ts'
 import { enqueueFailure, GroupCommit } from './group-commit.ts'
@@ -84,7 +91,7 @@ export class Enqueuer {
     tx: Queryable | undefined,
   ): Promise<EnqueueResult[]> {
     const jobs = prepared.map(({ job }) => job)
-    const limited = jobs.some(({ tenant }) => tenant !== null) ? await this.#tenants.batches(contract, jobs) : []
+    const limited = jobs.some(({ tenant }) => tenant !== null) ? await this.#limited(contract, jobs) : []
     const warnings = limited.length === 0 ? NO_TENANT_WARNINGS : await this.#tenants.warnings(limited)
     const results = await this.#insert(jobs, tx, limited)
     return results.map((result, i) => {
@@ -92,6 +99,15 @@ export class Enqueuer {
       const more = warnings.get(i)
       return warned(result, more === undefined ? own : [...own, more])
     })
+  }
+
+  /** Nothing is written yet, so whatever fails here is known to have come to nothing. */
+  async #limited(contract: JobContract, jobs: readonly NewJob[]): Promise<TenantBatches> {
+    try {
+      return await this.#tenants.batches(contract, jobs)
+    } catch (error) {
+      throw isConnectionFailure(error) ? new DatabaseUnavailable(error) : enqueueFailure(error, jobs[0] as NewJob)
+    }
   }
 
   async #insert(jobs: readonly NewJob[], tx: Queryable | undefined, limited: TenantBatches): Promise<EnqueueResult[]> {

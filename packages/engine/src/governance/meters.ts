@@ -162,7 +162,7 @@ class Meter {
 }
 
 /** What runs under it: named limits are written on the runs, the others are a queue's or a type's. */
-function runningUnder({ name }: Limit, { running, held }: Standing): (readonly [string | null, number])[] {
+export function runningUnder({ name }: Limit, { running, held }: Standing): (readonly [string | null, number])[] {
   const [kind, rest = ''] = name.split(':')
   if (name === kind) return (held ?? []).flatMap(([limit, tenant, jobs]) => (limit === name ? [[tenant, jobs]] : []))
   const type = kind === 'type' ? rest.replace(PER_TENANT, '') : undefined

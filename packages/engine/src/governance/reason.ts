@@ -3,9 +3,24 @@ import type { Registry } from '../contract/registry.ts'
 import type { Session } from '../store/db.ts'
 import type { Job, Now } from '../store/jobs.ts'
 
+/** What can hold a job. A new mechanism is named here, and then explain.ts does not compile until it can tell about it. */
+export type Mechanism =
+  | 'due'
+  | 'worker'
+  | 'pause'
+  | 'tenant'
+  | 'share'
+  | 'limit'
+  | 'rate'
+  | 'breaker'
+  | 'budget'
+  | 'order'
+  | 'version'
+  | 'overload'
+
 export interface Reason {
-  /** What holds it: 'pause', 'limit', 'rate', 'breaker' … */
-  readonly mechanism: string
+  /** What holds it. */
+  readonly mechanism: Mechanism
   /** A sentence for a person: what holds the job, since when, by whom. */
   readonly sentence: string
   /** When this reason is expected to end by itself; null: it does not, or nobody knows. */

@@ -1,4 +1,5 @@
 // Worker leases.
+import { textArray } from './arrays.ts'
 import type { Session } from './db.ts'
 import type { Now } from './jobs.ts'
 
@@ -8,6 +9,7 @@ export interface NewWorker {
   pid: number
   version: string
   lanes: Record<string, number>
+  types: readonly string[]
   ttlMs: number
 }
 
@@ -21,6 +23,7 @@ export async function workerRegister(session: Session, now: Now, worker: NewWork
     worker.version,
     JSON.stringify(worker.lanes),
     worker.ttlMs,
+    textArray(worker.types),
   ])
   return rows.length > 0
 }

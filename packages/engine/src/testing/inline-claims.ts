@@ -50,9 +50,9 @@ export class InlineClaims {
     const { db, clock } = this.#services
     await ensurePartitions(db, clock.databaseNow())
     const lanes = Object.fromEntries(this.#lanes.map((lane) => [lane.name, 1]))
-    const worker = { id: this.workerId, host: hostname(), pid: process.pid, version: VERSION, lanes, ttlMs: LEASE_MS }
+    const about = { host: hostname(), pid: process.pid, version: VERSION, lanes, types: this.types, ttlMs: LEASE_MS }
     // On the database's own clock, as every lease.
-    await workerRegister(db, null, worker)
+    await workerRegister(db, null, { id: this.workerId, ...about })
   }
 
   async end(): Promise<void> {

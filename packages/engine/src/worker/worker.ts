@@ -206,6 +206,7 @@ export class Worker {
       pid: process.pid,
       version: VERSION,
       lanes: Object.fromEntries(lanes.map((lane) => [lane.name, lane.slots])),
+      types: this.#settings.implementations.map(({ contract }) => contract.type),
       ttlMs: times.ttlMs,
     }
     // Each lane holds its slots, what is prefetched for it, and perhaps a suspect.

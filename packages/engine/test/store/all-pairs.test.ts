@@ -10,6 +10,7 @@ import { Registry } from '#src/contract/registry'
 import { Events } from '#src/events'
 import { Rescuer } from '#src/maintenance/rescuer'
 import { Database } from '#src/store/db'
+import { governedTake } from '#src/store/governed-claims'
 import { jobClaim, jobReleaseRun } from '#src/store/jobs'
 import { type Settlement, settle } from '#src/store/settlements'
 import { workerEnd } from '#src/store/workers'
@@ -84,6 +85,19 @@ const bury = (run: { id: string; runId: string }): Settlement => ({
   drop: false,
 })
 
+async function claimGoverned(): Promise<void> {
+  const { rows } = await pool.query<{ id: string }>('select id from millrace.job order by id')
+  await governedTake(db, clock.now(), {
+    ids: rows.map(({ id }) => id),
+    types: ['task', 'bystander'].map((type) => ({ type, stuckAfterMs: 60_000, limits: [] })),
+    ...strangers,
+    queue: 'default',
+    turn: null,
+    spent: [],
+    isDurable: false,
+  })
+}
+
 async function claim(byType: boolean): Promise<void> {
   await jobClaim(db, clock.now(), {
     queues: [{ queue: 'default', limit: 100 }],
@@ -115,6 +129,7 @@ const claiming = {
 const operations: Record<string, Operation> = {
   claim: { act: () => claim(false), ...claiming },
   'claim by type': { act: () => claim(true), ...claiming },
+  'governed claim': { act: claimGoverned, ...claiming, changes: [...claiming.changes, 'limits'] },
   'finish by its run': {
     act: settling(finish, true),
     becomes: { processing: 'completed', stopping: 'completed' },
@@ -251,7 +266,7 @@ afterAll(async () => {
 
 /** A job in that state, a minute ago. */
 async function jobIn(state: State): Promise<{ job: Job; before: Everything }> {
-  const job = await jobInState(millrace, state, { contract: task, payload: { n: 1 }, tenant: 'acme', maxAttempts: 3 })
+  const job = await jobInState(millrace, state, { contract: task, payload: { n: 1 }, maxAttempts: 3 })
   clock.advance('1m')
   return { job, before: await everything() }
 }

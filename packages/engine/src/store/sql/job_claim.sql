@@ -65,7 +65,7 @@ with due as materialized (
 ),
 suspect as materialized (
   select id from millrace.job
-  where queue = any($8) and status = 'pending' and crashes > 0
+  where queue = any($8) and status = 'pending' and crashes > 0 and tenant is null
     and run_at <= coalesce($1, now()) and type = any($4)
     and not exists (select from millrace.worker where worker.id = $7 and ended_at is not null)
     and not exists (select from millrace.rules_version where version <> $9)

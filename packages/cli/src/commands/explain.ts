@@ -1,0 +1,36 @@
+import { Command } from 'commander'
+import type { Explanation } from 'millrace'
+import { addClientOptions, addModuleOption, type ClientOptions, withClient } from '../client.ts'
+import { fromNow, print, printJson } from '../print.ts'
+
+const help = `
+Limits, services and budgets are declared in code: name the module for what only it knows.
+
+Examples:
+  millrace explain 48211
+  millrace explain 48211 --module dist/workload.js --json
+`
+
+export function explainCommand(): Command {
+  const command = new Command('explain')
+    .summary('why is this job not running?')
+    .description('Why is this job not running? What holds it, who holds it, until when, and what to do.')
+    .argument('<id>', 'the id of the job')
+  return addModuleOption(addClientOptions(command)).addHelpText('after', help).action(act)
+}
+
+async function act(id: string, options: ClientOptions, command: Command): Promise<void> {
+  await withClient(command, options, async ({ millrace }) => {
+    const explanation = await millrace.explain(id)
+    if (options.json) return printJson(explanation)
+    print(textOf(explanation))
+  })
+}
+
+function textOf({ summary, reasons, expectedAt }: Explanation): string {
+  const lines = reasons.length > 1 ? reasons.map(({ sentence }) => `- ${sentence}`) : [summary]
+  const remedies = reasons.flatMap(({ remedy }) => (remedy === null ? [] : [`  ${remedy}`]))
+  if (remedies.length > 0) lines.push('', 'What helps:', ...new Set(remedies))
+  if (expectedAt !== null) lines.push('', `Expected to start ${fromNow(expectedAt)}.`)
+  return `${lines.join('\n')}\n`
+}

@@ -1,0 +1,44 @@
+import { createMillrace, defineJob, defineQueues } from 'millrace'
+import { expect, test } from 'vitest'
+import { z } from 'zod'
+import { freshDatabase } from './support/database.ts'
+import { Program } from './support/program.ts'
+
+const silent = { debug() {}, info() {}, warn() {}, error() {} }
+const { later } = defineQueues({ later: {} })
+const task = defineJob({ type: 'task', queue: later, payload: z.object({}) })
+
+async function setup() {
+  const database = await freshDatabase()
+  const millrace = createMillrace({ database: database.url, jobs: [task], logger: silent })
+  return {
+    millrace,
+    async run(...args: string[]) {
+      await using program = new Program(['explain', ...args], { DATABASE_URL: database.url })
+      return await program.ended()
+    },
+    async [Symbol.asyncDispose]() {
+      await millrace.close()
+      await database.drop()
+    },
+  }
+}
+
+test('what holds a job is listed with what helps, and when it may start', async () => {
+  await using t = await setup()
+  const { id } = await t.millrace.enqueue(task, {}, { delay: '2h' })
+  const { code, out } = await t.run(id)
+  expect(code).toBe(0)
+  expect(out).toMatch(/^- No worker is running\.\n- It is not due before .*\n\nWhat helps:\n {2}millrace work MODULE\n/)
+  const json = JSON.parse((await t.run(id, '--json')).out)
+  expect(json).toMatchObject({
+    job: { id },
+    reasons: [{ mechanism: 'worker' }, { mechanism: 'due' }],
+    expectedAt: null,
+  })
+})
+
+test('a job that is not there is said to be not there', async () => {
+  await using t = await setup()
+  expect(await t.run('7')).toMatchObject({ code: 1, err: expect.stringContaining('There is no job "7"') })
+})

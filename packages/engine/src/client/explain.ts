@@ -1,0 +1,112 @@
+// "Why is this job not running?" Every mechanism answers for itself; here they are asked, and the answers put in order.
+import type { Clock } from '../clock.ts'
+import type { Registry } from '../contract/registry.ts'
+import { JobNotFound } from '../errors.ts'
+import { explainBreakers } from '../governance/breaker-reason.ts'
+import { explainBudget } from '../governance/budget-explainer.ts'
+import { explainLimits } from '../governance/limit-reason.ts'
+import type { Explainer, Mechanism, Reason } from '../governance/reason.ts'
+import { explainDue, explainWorker } from '../governance/waiting-reasons.ts'
+import type { Database } from '../store/db.ts'
+import { type Ahead, explainAhead } from '../store/explain.ts'
+import { isJobId } from '../store/job-id.ts'
+import { type Job, jobGet } from '../store/jobs.ts'
+
+export interface Explanation {
+  readonly job: Job
+  /** One sentence: why it does not run, or that it does. */
+  readonly summary: string
+  /** All that holds it, what nobody can wait out first. */
+  readonly reasons: readonly Reason[]
+  /** What stands before it in its queue; null: it does not wait. */
+  readonly ahead: Ahead | null
+  /** When it may be expected to start, judging by what ended in the queue lately; null: nobody can say. */
+  readonly expectedAt: Date | null
+}
+
+const NOBODY: Explainer = async () => undefined
+
+/** By what holds a job. Each is complete: the compiler refuses a mechanism without an answer. */
+const explainers: Readonly<Record<Mechanism, Explainer>> = {
+  due: explainDue,
+  worker: explainWorker,
+  pause: NOBODY,
+  tenant: NOBODY,
+  limit: explainLimits,
+  share: explainLimits,
+  rate: explainLimits,
+  breaker: explainBreakers,
+  budget: explainBudget,
+  order: NOBODY,
+  version: NOBODY,
+  overload: NOBODY,
+}
+
+const PACE_MS = 300_000
+
+export class Explainers {
+  readonly #services: { db: Database; clock: Clock; registry: Registry }
+
+  constructor(services: { db: Database; clock: Clock; registry: Registry }) {
+    this.#services = services
+  }
+
+  async explain(id: string): Promise<Explanation> {
+    const { db, clock } = this.#services
+    const job = isJobId(id) ? await jobGet(db, id) : undefined
+    if (job === undefined) throw new JobNotFound(id, 'it never existed, or its time in the archive is over.')
+    if (job.finishedAt !== null) return { ...settled, job, summary: endOf(job) }
+    if (job.status === 'processing') return { ...settled, job, summary: runOf(job) }
+    const now = clock.databaseNow()
+    const reasons = await this.#reasons(job)
+    const ahead = await explainAhead(db, now, id)
+    const expectedAt = expectationOf(reasons, ahead, now ?? new Date())
+    return { job, reasons, ahead, expectedAt, summary: reasons[0]?.sentence ?? turnOf(job, ahead) }
+  }
+
+  async #reasons(job: Job): Promise<Reason[]> {
+    const { db, clock, registry } = this.#services
+    const look = { db, now: clock.databaseNow(), registry }
+    const answers = await Promise.all([...new Set(Object.values(explainers))].map((ask) => ask(job, look)))
+    const reasons = answers.flatMap((answer) => answer ?? [])
+    return reasons.sort((a, b) => endingOf(b) - endingOf(a))
+  }
+}
+
+const settled = { reasons: [], ahead: null, expectedAt: null }
+
+/** What does not end by itself comes first, then what ends last. */
+const endingOf = ({ until }: Reason): number => until?.getTime() ?? Number.POSITIVE_INFINITY
+
+function endOf({ status, finishedAt, reason, lastError }: Job): string {
+  const why = reason ?? lastError
+  return `It ended ${finishedAt?.toISOString()}: ${status}${why === null ? '' : ` (${why})`}.`
+}
+
+function runOf({ startedAt, workerId, attempt }: Job): string {
+  return `It is running: attempt ${attempt}, since ${startedAt?.toISOString()}, on worker ${workerId}.`
+}
+
+function turnOf(job: Job, { own, others, running }: Ahead): string {
+  const first =
+    own === 0
+      ? 'It is next'
+      : `${own}${own === 10_000 ? ' or more' : ''} due ${own === 1 ? 'job comes' : 'jobs come'} first`
+  const whose = job.tenant === null ? '' : ` among the jobs of tenant "${job.tenant}"`
+  const names = others.slice(0, 3).map(([tenant]) => `"${tenant}"`)
+  const among =
+    others.length === 0
+      ? ''
+      : `; ${others.length === 50 ? '50 or more' : others.length} other ${others.length === 1 ? 'tenant has' : 'tenants have'} work waiting: ${names.join(', ')}${others.length > 3 ? ' …' : ''}`
+  return `It waits for a free slot of queue "${job.queue}", where ${running} ${running === 1 ? 'job runs' : 'jobs run'}. ${first}${whose}${among}.`
+}
+
+/** Tenants take turns: of the jobs of others as many come first as of our own. */
+function expectationOf(reasons: readonly Reason[], { own, others, ended }: Ahead, now: Date): Date | null {
+  if (reasons.some(({ until }) => until === null)) return null
+  const earliest = Math.max(now.getTime(), ...reasons.map(({ until }) => until?.getTime() ?? 0))
+  if (own === 0 && others.length === 0) return new Date(earliest)
+  if (ended === 0) return null
+  const before = others.reduce((sum, [, jobs]) => sum + Math.min(jobs, own + 1), own)
+  return new Date(Math.max(earliest, now.getTime() + (before / ended) * PACE_MS))
+}

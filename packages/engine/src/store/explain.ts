@@ -1,0 +1,37 @@
+// What explains why a job waits.
+import type { Session } from './db.ts'
+import type { Now } from './jobs.ts'
+
+export interface AbleWorkers {
+  live: number
+  /** Of those, with a handler for the type. */
+  able: number
+}
+
+export async function explainWorkers(session: Session, type: string): Promise<AbleWorkers> {
+  const [row] = await session.run<AbleWorkers>('explainWorkers', [type])
+  return row as AbleWorkers
+}
+
+export interface Ahead {
+  /** Due jobs of the same tenant, or without one, that come first. */
+  own: number
+  /** Of other tenants, those with most first. */
+  others: readonly (readonly [tenant: string, jobs: number])[]
+  running: number
+  /** In the last five minutes. */
+  ended: number
+}
+
+export async function explainAhead(session: Session, now: Now, jobId: string): Promise<Ahead> {
+  const [row] = await session.run<Ahead>('explainAhead', [now, jobId])
+  return row as Ahead
+}
+
+export function limitHolders(
+  session: Session,
+  of: { limit: string; tenant: string | null; queue: string | null; type: string | null },
+  limit: number,
+): Promise<{ id: string; startedAt: Date }[]> {
+  return session.run('limitHolders', [of.limit, of.tenant, of.queue, of.type, limit])
+}
