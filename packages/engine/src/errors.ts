@@ -34,6 +34,8 @@ export type MillraceErrorCode =
   | 'client_closed'
   | 'breaker_open'
   | 'unknown_service'
+  | 'once_busy'
+  | 'tenant_isolation_violation'
 
 export class MillraceError extends Error {
   readonly code: MillraceErrorCode
@@ -490,6 +492,60 @@ export class UnknownService extends MillraceError {
       `There is no breaker for service "${service}".${suggestion(service, known)} Nothing was changed: list what there is with \`millrace breakers\`.`,
     )
     this.service = service
+  }
+}
+
+/** Another run is doing what ctx.once would do under this key. Let it pass: the job waits and keeps its attempt. */
+export class OnceBusy extends MillraceError {
+  readonly key: string
+  readonly scope: string
+  /** The job that holds the key, if it could be seen. */
+  readonly holderJobId: string | null
+  readonly delayMs = 5_000
+
+  constructor({ key, scope }: { key: string; scope: string }, holderJobId: string | null, cause?: unknown) {
+    super(
+      'once_busy',
+      `The key "${key}" of "${scope}" is held by ${holderJobId === null ? 'another transaction' : `job ${holderJobId}`}, which is still at it, so nothing was done here. Let this error be thrown: the job runs again in 5 s without losing an attempt.`,
+      cause,
+    )
+    this.key = key
+    this.scope = scope
+    this.holderJobId = holderJobId
+  }
+}
+
+/** A handler reached for what belongs to another tenant: it was refused, and the audit log says so. */
+export class TenantIsolationViolation extends MillraceError {
+  readonly jobId: string
+  readonly type: string
+  /** Whose job it is. */
+  readonly tenant: string
+  /** Into which a foreign row was to be written, if the server said. */
+  readonly table: string | null
+  /** Who was named instead, if it was by name. */
+  readonly otherTenant: string | null
+
+  constructor(
+    job: { jobId: string; type: string; tenant: string },
+    attempted: { table?: string | null; otherTenant?: string },
+    cause?: unknown,
+  ) {
+    const { table = null, otherTenant = null } = attempted
+    const deed =
+      otherTenant === null
+        ? `tried to write a row of another tenant${table === null ? '' : ` into table "${table}"`}`
+        : `named tenant "${otherTenant}"`
+    super(
+      'tenant_isolation_violation',
+      `Job ${job.jobId} ("${job.type}") belongs to tenant "${job.tenant}" and ${deed}. Permission denied; nothing was written, and the attempt is in the audit log. Correct the handler: trying again would not help.`,
+      cause,
+    )
+    this.jobId = job.jobId
+    this.type = job.type
+    this.tenant = job.tenant
+    this.table = table
+    this.otherTenant = otherTenant
   }
 }
 

@@ -68,11 +68,13 @@ export {
   MigrationFailed,
   MillraceError,
   type MillraceErrorCode,
+  OnceBusy,
   ResultMismatch,
   ResultTimeout,
   SchemaTooNew,
   SchemaTooOld,
   SecretInPayload,
+  TenantIsolationViolation,
   TenantLimitReached,
   TenantMismatch,
   TenantRequired,
@@ -88,7 +90,16 @@ export {
 export type { BreakerEvent, Events, JobRef, MillraceEvents } from './events.ts'
 export type { BreakerCallOptions } from './governance/breaker-call.ts'
 export type { BudgetStatus } from './governance/budget-status.ts'
+export type { OnceOptions } from './governance/once.ts'
 export type { Mechanism, Reason } from './governance/reason.ts'
+export type { TenantDbOptions } from './governance/tenant-db.ts'
+export {
+  type TenantPolicy,
+  type TenantPolicyOptions,
+  type TenantPolicyReport,
+  type TenantTable,
+  tenantPolicySql,
+} from './governance/tenant-policies.ts'
 export type { Logger } from './logger.ts'
 export {
   type MigrationProgress,

@@ -25,6 +25,8 @@ import type { JobContract, PayloadInput, ResultOutput } from './contract/job.ts'
 import { Registry } from './contract/registry.ts'
 import { InvalidDefinition, WorkerStopping } from './errors.ts'
 import { Events } from './events.ts'
+import { checkTenantPolicies, type TenantPolicyOptions, type TenantPolicyReport } from './governance/tenant-policies.ts'
+import { checkTenantRole } from './governance/tenant-role.ts'
 import { type Logger, stderrLogger } from './logger.ts'
 import { ConnectGate } from './store/connect-gate.ts'
 import { Database } from './store/db.ts'
@@ -52,6 +54,11 @@ export interface MillraceOptions {
    * found by polling, up to 1 s later. Default true.
    */
   notify?: boolean
+  /**
+   * The role under which ctx.tenantDb runs a handler's queries: without login, without rights on Millrace's tables, bound
+   * by row-level security. Checked when a worker starts.
+   */
+  tenantRole?: string
   /** Default: warnings and errors as JSON lines on stderr. A pino instance fits. */
   logger?: Logger
   /** For tests that move time. */
@@ -65,6 +72,7 @@ export interface ClientServices {
   events: Events
   logger: Logger
   waker: Waker
+  tenantRole: string | undefined
   /** More connections to the same database. The caller closes them. */
   open(maxConnections: number): Database
 }
@@ -214,15 +222,22 @@ export class Millrace {
     return this.#jobs.queues()
   }
 
+  /** Which tables with a tenant's column lack what ctx.tenantDb relies on. For a test of yours, or a check in CI. */
+  checkTenantPolicies(options: TenantPolicyOptions = {}): Promise<TenantPolicyReport> {
+    return checkTenantPolicies(this.#db, options)
+  }
+
   /** Starts a worker in this process. Refuses a server or schema on which the guarantees would not hold. */
   async work(options: WorkOptions): Promise<Worker> {
     for (const { contract } of options.handlers) this.#registry.demand(contract)
-    const settings = workerSettings(options, this.#connection)
+    const { tenantRole } = this.#options
+    const settings = workerSettings(options, { connection: this.#connection, tenantRole })
     this.#demandPlainConnection()
     const db = this.#open(ENGINE_CONNECTIONS)
     try {
       await checkServer(db)
       await checkSchema(db)
+      if (tenantRole !== undefined) await checkTenantRole(db, tenantRole)
       if (this.#closed !== undefined) throw new WorkerStopping()
     } catch (error) {
       await db.close()
@@ -259,6 +274,7 @@ export class Millrace {
       events: millrace.events,
       logger: millrace.#options.logger ?? stderrLogger,
       waker: millrace.#waker,
+      tenantRole: millrace.#options.tenantRole,
       open: (maxConnections) => millrace.#open(maxConnections),
     }
   }

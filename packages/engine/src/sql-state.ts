@@ -5,6 +5,7 @@ import pg from 'pg'
 const sqlState = {
   lockNotAvailable: '55P03',
   noPartition: '23514',
+  permissionDenied: '42501',
   preparedLost: new Set(['26000', '42P05']),
   duplicates: new Set(['23505', '42P06', '42P07', '42710']),
   missing: new Set(['42P01', '3F000', '42703']),
@@ -15,6 +16,7 @@ const sqlState = {
 const stateOf = (error: unknown): string => (error instanceof pg.DatabaseError ? (error.code ?? '') : '')
 
 export const isLockTimeout = (error: unknown): boolean => stateOf(error) === sqlState.lockNotAvailable
+export const isPermissionDenied = (error: unknown): boolean => stateOf(error) === sqlState.permissionDenied
 export const isConflict = (error: unknown): boolean => sqlState.duplicates.has(stateOf(error))
 export const isMissing = (error: unknown): boolean => sqlState.missing.has(stateOf(error))
 export const isNoPartition = (error: unknown): boolean =>

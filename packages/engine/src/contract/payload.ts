@@ -67,8 +67,11 @@ function shown(contract: JobContract, issues: readonly PayloadIssue[]): PayloadI
 }
 
 /** The JSON text of a handler's result, or why there is none. */
-export function encodeResult(contract: JobContract, result: unknown): { text: string } | { problem: string } {
-  const encoded = encodeJson(result, { maxBytes: MAX_RESULT_BYTES, allowSecrets: contract.allowSecrets })
+export function encodeResult(
+  { allowSecrets }: Pick<JobContract, 'allowSecrets'>,
+  result: unknown,
+): { text: string } | { problem: string } {
+  const encoded = encodeJson(result, { maxBytes: MAX_RESULT_BYTES, allowSecrets })
   if (!('refusal' in encoded)) return encoded
   const { path, message, isSecret } = encoded.refusal
   const problem = isSecret

@@ -1,5 +1,5 @@
 // Creates the archive's partitions ahead, drops the expired ones, and forgets workers that ended, dead letters that were
-// settled long ago, pauses that are over, and what dead runs had reserved of budgets.
+// settled long ago, pauses that are over, what dead runs had reserved of budgets, and the expired results of ctx.once.
 //
 // Runs hourly in every worker process; every step is harmless when another process does the same at that moment, and
 // is finished by the next pass if it was cut off.
@@ -7,6 +7,7 @@ import type { Clock } from '../clock.ts'
 import { budgetReservationSweep } from '../store/budgets.ts'
 import type { Database } from '../store/db.ts'
 import { deadLetterPrune } from '../store/dead-letters.ts'
+import { oncePrune } from '../store/once-keys.ts'
 import { ensurePartitions, prunePartitions } from '../store/partitions.ts'
 import { pausePrune } from '../store/pauses.ts'
 import { workerPrune } from '../store/workers.ts'
@@ -17,6 +18,7 @@ const FORGET_WORKERS_AFTER_MS = 24 * HOUR_MS
 const FORGET_LETTERS_AFTER_MS = 7 * 24 * HOUR_MS
 const LETTERS_AT_ONCE = 1_000
 const RESERVATIONS_AT_ONCE = 1_000
+const ONCE_KEYS_AT_ONCE = 1_000
 
 export interface HousekeepingResult {
   created: string[]
@@ -24,6 +26,7 @@ export interface HousekeepingResult {
   workersForgotten: number
   lettersForgotten: number
   reservationsForgotten: number
+  onceKeysForgotten: number
 }
 
 export class Housekeeper implements Ticker<HousekeepingResult> {
@@ -46,11 +49,15 @@ export class Housekeeper implements Ticker<HousekeepingResult> {
       workersForgotten: await workerPrune(this.#db, null, FORGET_WORKERS_AFTER_MS),
       lettersForgotten: await deadLetterPrune(this.#db, now, FORGET_LETTERS_AFTER_MS, LETTERS_AT_ONCE),
       reservationsForgotten: await budgetReservationSweep(this.#db, RESERVATIONS_AT_ONCE),
+      onceKeysForgotten: await oncePrune(this.#db, now, ONCE_KEYS_AT_ONCE),
     }
   }
 
   delayAfter(result: HousekeepingResult): number {
-    const isMore = result.lettersForgotten === LETTERS_AT_ONCE || result.reservationsForgotten === RESERVATIONS_AT_ONCE
+    const isMore =
+      result.lettersForgotten === LETTERS_AT_ONCE ||
+      result.reservationsForgotten === RESERVATIONS_AT_ONCE ||
+      result.onceKeysForgotten === ONCE_KEYS_AT_ONCE
     return isMore ? 0 : HOUR_MS
   }
 }

@@ -14,6 +14,7 @@ import { rowsByKeptPlan } from './kept-plan.ts'
 import { Permits } from './permits.ts'
 import { toRows } from './rows.ts'
 import { statementTexts } from './sql.generated.ts'
+import { TenantTransaction } from './tenant-transaction.ts'
 import { valueTypes } from './value-types.ts'
 
 /** Anything that can run SQL: a `pg` client or pool, or an ORM's transaction wrapped in that shape. */
@@ -266,7 +267,7 @@ export class CommitUnknown extends Error {
 
 /** Our statements on a transaction that the caller owns. */
 export function sessionOn(tx: Queryable, schema: string): Transaction {
-  return new Transaction(tx, statementsFor(schema))
+  return new Transaction(tx instanceof TenantTransaction ? tx.asEngine : tx, statementsFor(schema))
 }
 
 /** True when the connection itself broke, so that nobody knows what became of the statement. */

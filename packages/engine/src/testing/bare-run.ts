@@ -79,6 +79,8 @@ class BareBench {
         completeInOwnTransaction: () => this.#refuse(),
         completeIn: () => this.#refuse(),
         breakerDoor: () => CLOSED_DOOR,
+        once: () => this.#refuse(),
+        tenantDb: () => this.#refuse(),
         isCompleted: async () => false,
         onStarted: () => {},
         onReturned: () => {},
@@ -91,7 +93,7 @@ class BareBench {
   }
 
   async #refuse(): Promise<never> {
-    throw this.#misused('ctx.transaction or ctx.complete')
+    throw this.#misused('ctx.transaction, ctx.complete, ctx.once or ctx.tenantDb')
   }
 
   #misused(what: string): InvalidDefinition {

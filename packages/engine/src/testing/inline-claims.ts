@@ -7,6 +7,7 @@ import type { JobContract } from '../contract/job.ts'
 import { InvalidDefinition } from '../errors.ts'
 import { BreakerGate } from '../governance/breaker-gate.ts'
 import { type GovernedRequest, Governor } from '../governance/governor.ts'
+import { checkTenantRole } from '../governance/tenant-role.ts'
 import type { ClientServices } from '../millrace.ts'
 import { governedTake } from '../store/governed-claims.ts'
 import { type ClaimedJob, jobClaim } from '../store/jobs.ts'
@@ -47,7 +48,8 @@ export class InlineClaims {
   }
 
   async begin(): Promise<void> {
-    const { db, clock } = this.#services
+    const { db, clock, tenantRole } = this.#services
+    if (tenantRole !== undefined) await checkTenantRole(db, tenantRole)
     await ensurePartitions(db, clock.databaseNow())
     const lanes = Object.fromEntries(this.#lanes.map((lane) => [lane.name, 1]))
     const about = { host: hostname(), pid: process.pid, version: VERSION, lanes, types: this.types, ttlMs: LEASE_MS }

@@ -8,8 +8,8 @@ import type { ClientServices } from '../millrace.ts'
 import { ensurePartitions } from '../store/partitions.ts'
 import { Acker, type Entry, type SettleResult } from '../worker/acker.ts'
 import { breakerDoor } from '../worker/breaker-door.ts'
-import { Completion } from '../worker/completion.ts'
 import type { Implementation } from '../worker/context.ts'
+import { Effects } from '../worker/effects.ts'
 import { Executor, type ExecutorServices } from '../worker/executor.ts'
 import type { Run } from '../worker/run.ts'
 import { RunBudgets } from '../worker/run-budgets.ts'
@@ -69,13 +69,16 @@ export class InlineRunner {
   }
 
   #executorServices(): ExecutorServices {
-    const { db, clock, events } = this.#services
+    const { db, clock, events, tenantRole } = this.#services
     const budgets = this.#makeBudgets()
-    const completion = new Completion<Run>({
+    const effects = new Effects<Run>({
       db,
       clock,
+      logger: this.#logger,
+      tenantRole,
       settlementOf: (run, value) => settlementOfValue(run, value, null),
     })
+    const { completion } = effects
     return {
       clock,
       logger: this.#logger,
@@ -88,6 +91,8 @@ export class InlineRunner {
       completeInOwnTransaction: (run, work) => completion.inOwnTransaction(run, work),
       completeIn: (run, tx, result) => completion.in(run, tx, result),
       breakerDoor: (run, service) => breakerDoor(this.#breakers, run, service),
+      once: (run, context, call) => effects.once(run, context, call),
+      tenantDb: (run, context, call) => effects.tenantDb(run, context, call),
       isCompleted: (run) => completion.wasSettled(run),
       onStarted: (run) => events.emit('job_started', { job: run.ref() }),
       onReturned: (run) => {

@@ -3,6 +3,7 @@ import type { Clock } from '../clock.ts'
 import { monotonicMs } from '../clock.ts'
 import type { Retention } from '../contract/job.ts'
 import { LeaseLost, TimedOut } from '../errors.ts'
+import { demandNoTransaction, inOpenTransaction } from '../open-transaction.ts'
 import { CommitUnknown, type Database, type Queryable, type Session, sessionOn, type Transaction } from '../store/db.ts'
 import { jobRunState, type Settlement, settle } from '../store/settlements.ts'
 import type { Run } from './run.ts'
@@ -10,7 +11,7 @@ import type { Run } from './run.ts'
 /** What completing needs to know of a run, in the worker or in the process of an isolated handler. */
 export interface CompletableRun
   extends Pick<Run, 'fence' | 'stuckAtMs' | 'abortReason' | 'isCommitted' | 'inTransaction'> {
-  readonly contract: { readonly retention: Retention }
+  readonly contract: { readonly retention: Retention; readonly allowSecrets: readonly string[] }
 }
 
 export interface CompletionServices<R> {
@@ -31,15 +32,13 @@ export class Completion<R extends CompletableRun = Run> {
 
   /** ctx.transaction: owns the transaction, the fence, and the read-back when the reply to COMMIT is lost. */
   async inOwnTransaction<Value>(run: R, work: (tx: Transaction) => Promise<Value>): Promise<Value> {
+    demandNoTransaction('ctx.transaction')
     let value: Value | undefined
     try {
-      await this.#db.transaction(
-        async (tx) => {
-          value = await work(tx)
-          await this.#settleIn(run, tx, value)
-        },
-        Math.max(1_000, run.stuckAtMs - monotonicMs()),
-      )
+      await this.#db.transaction(async (tx) => {
+        value = await inOpenTransaction(tx, work)
+        await this.#settleIn(run, tx, value)
+      }, transactionMs(run))
     } catch (error) {
       if (!(error instanceof CommitUnknown) || !(await this.wasSettled(run))) throw error
     }
@@ -60,8 +59,7 @@ export class Completion<R extends CompletableRun = Run> {
   }
 
   async #settleIn(run: R, session: Session, value: unknown): Promise<void> {
-    // A timed-out attempt has failed, and a lost one is somebody else's: neither may complete after all.
-    if (run.abortReason instanceof TimedOut || run.abortReason instanceof LeaseLost) throw run.abortReason
+    demandInTime(run)
     if (run.isCommitted) throw new Error('This run is complete already: use ctx.transaction or ctx.complete once.')
     const settlement = await this.#services.settlementOf(run, value)
     const won = await settle(session, this.#services.clock.databaseNow(), [settlement])
@@ -69,3 +67,12 @@ export class Completion<R extends CompletableRun = Run> {
     run.inTransaction = settlement
   }
 }
+
+/** A timed-out attempt has failed, and a lost one is somebody else's: neither may commit after all. */
+export function demandInTime({ abortReason }: Pick<CompletableRun, 'abortReason'>): void {
+  if (abortReason instanceof TimedOut || abortReason instanceof LeaseLost) throw abortReason
+}
+
+/** How long a transaction of this run may take: until the run is called stuck. */
+export const transactionMs = ({ stuckAtMs }: Pick<CompletableRun, 'stuckAtMs'>): number =>
+  Math.max(1_000, stuckAtMs - monotonicMs())

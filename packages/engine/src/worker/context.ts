@@ -4,8 +4,11 @@ import type { JobContract, PayloadOutput, ResultInput } from '../contract/job.ts
 import type { Outcome } from '../contract/outcome.ts'
 import type { Service } from '../contract/service.ts'
 import { type BreakerCallOptions, callThrough, type Door } from '../governance/breaker-call.ts'
+import type { OnceOptions } from '../governance/once.ts'
+import type { TenantDbOptions } from '../governance/tenant-db.ts'
 import type { Logger } from '../logger.ts'
 import type { Queryable, Transaction } from '../store/db.ts'
+import type { EffectsContext, OnceCall, TenantDbCall } from './effects.ts'
 import { FlightRecorder } from './flight-recorder.ts'
 import { checkIsolation, type Isolation } from './isolation/isolation.ts'
 import type { Run } from './run.ts'
@@ -48,6 +51,19 @@ export interface JobContext {
     call: () => Value | Promise<Value>,
     options?: BreakerCallOptions<Value>,
   ): Promise<Value>
+  /**
+   * Does `work` once per tenant, job type and key, and returns its recorded result to whoever asks again: a retry, or
+   * another job. Dies the process between effect and record, it is done again; with `{ tx }`, or inside ctx.transaction
+   * or ctx.tenantDb, the record commits with the effects: exactly once. The result is JSON, the first time too. Throws
+   * OnceBusy when another live run is at it and does not end soon.
+   */
+  once<Value>(key: string, work: () => Value | Promise<Value>, options?: OnceOptions): Promise<Value>
+  /**
+   * Runs `work` in a transaction under the tenant's role, where row-level security decides what it sees. Throws
+   * TenantIsolationViolation when it writes a row of another tenant. With `{ complete: true }` the job completes in that
+   * transaction, as with ctx.transaction.
+   */
+  tenantDb<Value>(work: (tx: Queryable) => Promise<Value>, options?: TenantDbOptions): Promise<Value>
 }
 
 export type Handler<C extends JobContract> = (
@@ -76,6 +92,8 @@ export interface ContextServices {
   /** Where ctx.budget sends its calls. */
   budgetPort(run: Run): BudgetPort
   breakerDoor(run: Run, service: Service | string): Door
+  once<Value>(run: Run, context: EffectsContext, call: OnceCall<Value>): Promise<Value>
+  tenantDb<Value>(run: Run, context: EffectsContext, call: TenantDbCall<Value>): Promise<Value>
 }
 
 export class RunningContext implements JobContext {
@@ -167,5 +185,13 @@ export class RunningContext implements JobContext {
   /** This run at the breaker of a service, for whoever makes the call elsewhere. */
   door(service: Service | string): Door {
     return this.#services.breakerDoor(this.#run, service)
+  }
+
+  once<Value>(key: string, work: () => Value | Promise<Value>, options: OnceOptions = {}): Promise<Value> {
+    return this.#services.once(this.#run, this, { key, work, options })
+  }
+
+  tenantDb<Value>(work: (tx: Queryable) => Promise<Value>, options: TenantDbOptions = {}): Promise<Value> {
+    return this.#services.tenantDb(this.#run, this, { work, options })
   }
 }

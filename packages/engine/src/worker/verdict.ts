@@ -9,6 +9,8 @@ import {
   InvalidPayload,
   InvalidResult,
   LeaseLost,
+  OnceBusy,
+  TenantIsolationViolation,
   TenantSuspended,
   TimedOut,
   Unrecoverable,
@@ -98,8 +100,8 @@ function failed({ run, ageMs, logs, random }: VerdictInput, error: unknown): Set
   if (error instanceof BudgetExceeded) return held(run, error)
   // One of another job, which the handler tried to enqueue, is a failure like any other.
   if (error instanceof InvalidPayload && error.isStored) return bury(run, 'invalid_payload', error, logs)
-  if (error instanceof Unrecoverable || error instanceof InvalidResult) return bury(run, 'unrecoverable', error, logs)
-  const isPostponed = error instanceof RetryAfter || error instanceof BreakerOpen
+  if (isHopeless(error)) return bury(run, 'unrecoverable', error, logs)
+  const isPostponed = error instanceof RetryAfter || error instanceof BreakerOpen || error instanceof OnceBusy
   if (!isPostponed && attempt >= maxAttempts) return bury(run, 'exhausted', error, logs)
   const delayMs = isPostponed ? error.delayMs : backoffMs(retry.backoff, { attempt, error, random })
   if (retry.giveUpAfterMs !== undefined && ageMs + delayMs > retry.giveUpAfterMs)
@@ -113,6 +115,9 @@ function held(run: Run, { level, retryInMs, message }: BudgetExceeded): Settleme
   if (level === 'HARD_STOP') return finish(run, 'cancelled', null, message)
   return requeue(run, { delayMs: retryInMs, refund: true })
 }
+
+const isHopeless = (error: unknown): boolean =>
+  error instanceof Unrecoverable || error instanceof InvalidResult || error instanceof TenantIsolationViolation
 
 function requeue(run: Run, how: { delayMs: number; refund: boolean }): Settlement & { kind: 'requeue' } {
   return { kind: 'requeue', id: run.job.id, runId: run.runId, ...how, crash: 'clear', failure: null }

@@ -28,10 +28,13 @@ export interface MemoryOptions {
 }
 
 /** Refuses what cannot work before anything is started. */
-export function workerSettings(options: WorkOptions, connection: ClientConfig): WorkerSettings {
+export function workerSettings(
+  options: WorkOptions,
+  client: { connection: ClientConfig; tenantRole: string | undefined },
+): WorkerSettings {
   const contracts = options.handlers.map(({ contract }) => contract)
   return {
-    connection,
+    ...client,
     lanes: planLanes(options, contracts),
     implementations: options.handlers,
     graceMs: toMs(options.gracePeriod ?? '25s', 'gracePeriod'),

@@ -23,9 +23,9 @@ import { giveBack, settle } from '../store/settlements.ts'
 import { VERSION } from '../version.ts'
 import { Acker, type Entry, type SettleResult } from './acker.ts'
 import { breakerDoor } from './breaker-door.ts'
-import { Completion } from './completion.ts'
 import type { Implementation } from './context.ts'
 import { Dispatcher } from './dispatcher.ts'
+import { Effects } from './effects.ts'
 import { Executor } from './executor.ts'
 import { type Claim, Fetcher } from './fetcher.ts'
 import { IsolatedPools } from './isolation/pools.ts'
@@ -48,6 +48,7 @@ export interface WorkerSettings {
   graceMs: number
   memory: MemoryLimits
   deadLetterAlertAt: number
+  tenantRole: string | undefined
 }
 
 export interface WorkerServices {
@@ -108,8 +109,7 @@ export class Worker {
     this.#acker = this.#makeAcker()
     this.#budgets = this.#makeBudgets()
     this.#breakers = this.#makeBreakers()
-    const { connection, implementations } = settings
-    this.#isolated = new IsolatedPools({ connection, implementations, schema: services.db.schema }, services)
+    this.#isolated = new IsolatedPools({ ...settings, schema: services.db.schema }, services)
     this.#dispatcher = this.#makeDispatcher(this.#makeExecutor())
     this.#fetcher = this.#makeFetcher()
     this.#reconciler = new Reconciler({
@@ -281,11 +281,14 @@ export class Worker {
   #makeExecutor(): Executor {
     const { clock, events, handlerDb, logger } = this.#services
     const implementations = new Map(this.#settings.implementations.map((each) => [each.contract.type, each]))
-    const completion = new Completion({
+    const effects = new Effects({
       db: handlerDb,
       clock,
+      logger,
+      tenantRole: this.#settings.tenantRole,
       settlementOf: (run, value) => settlementOfValue(run, value, null),
     })
+    const { completion } = effects
     return new Executor({
       clock,
       logger,
@@ -298,6 +301,8 @@ export class Worker {
       completeInOwnTransaction: (run, work) => completion.inOwnTransaction(run, work),
       completeIn: (run, tx, result) => completion.in(run, tx, result),
       breakerDoor: (run, service) => breakerDoor(this.#breakers, run, service),
+      once: (run, context, call) => effects.once(run, context, call),
+      tenantDb: (run, context, call) => effects.tenantDb(run, context, call),
       isCompleted: (run) => completion.wasSettled(run),
       onStarted: (run) => events.has('job_started') && events.emit('job_started', { job: run.ref() }),
       onReturned: (run) => this.#returned(run),

@@ -21,6 +21,7 @@ const STOP_MS = 500
 const [, , type = '', workerPid] = process.argv
 let handler: UnknownHandler
 let db: Database
+let tenantRole: string | undefined
 let current: ChildRun | undefined
 
 const asks = new Map<number, { resolve: (answer: unknown) => void; reject: (error: unknown) => void }>()
@@ -38,6 +39,7 @@ async function receive(message: ToChild): Promise<void> {
   switch (message.kind) {
     case 'start':
       db = new Database({ connection: message.connection, schema: message.schema, maxConnections: 1 })
+      tenantRole = message.tenantRole
       await load(message.module)
       break
     case 'run':
@@ -74,7 +76,7 @@ async function load(module: string): Promise<void> {
 
 async function perform(request: RunRequest): Promise<void> {
   const { runId, jobId, correlationId } = request.facts
-  const run = new ChildRun(request, { db, tell: send, settlementOf, askBudget, askBreaker })
+  const run = new ChildRun(request, { db, tenantRole, tell: send, settlementOf, askBudget, askBreaker })
   current = run
   let ending: SentEnding
   try {

@@ -16,6 +16,7 @@ export interface ChildPlan {
   memoryMb: number
   connection: ClientConfig
   schema: string
+  tenantRole?: string | undefined
 }
 
 /** For Node itself, its code and the young generation, beyond the heap limit. */
@@ -68,8 +69,8 @@ export class IsolatedChild {
       this.#settleReady?.reject(crash)
       this.#onExit?.(end)
     })
-    const { connection, schema, module } = plan
-    this.send({ kind: 'start', module: module.href, connection, schema })
+    const { connection, schema, tenantRole, module } = plan
+    this.send({ kind: 'start', module: module.href, connection, schema, tenantRole })
   }
 
   /** Has it done enough, or kept so much that whoever runs next in it would have to pay? */

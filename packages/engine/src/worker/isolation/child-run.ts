@@ -9,8 +9,9 @@ import type { BudgetStatus } from '../../governance/budget-status.ts'
 import type { Logger } from '../../logger.ts'
 import type { Database } from '../../store/db.ts'
 import type { Settlement } from '../../store/settlements.ts'
-import { type CompletableRun, Completion } from '../completion.ts'
+import type { CompletableRun } from '../completion.ts'
 import type { JobContext } from '../context.ts'
+import { Effects } from '../effects.ts'
 import { noBudget, PortedBudget, type RunBudget } from '../run-budget.ts'
 import { type BudgetCall, callingPort } from './budget-call.ts'
 import { encodeThrown, isSendable, sendableFields, withoutFields } from './encoding.ts'
@@ -23,6 +24,7 @@ const MAX_LOG_MESSAGE = 10_000
 
 export interface ChildRunServices {
   db: Database
+  tenantRole: string | undefined
   /** Tells the worker, and throws what cannot be sent. */
   tell(message: AboutRun): void
   /** Asks the worker how this value would be settled. */
@@ -35,7 +37,7 @@ export interface ChildRunServices {
 export class ChildRun implements CompletableRun {
   readonly facts: RunFacts
   readonly fence: { id: string; runId: string }
-  readonly contract: { retention: Retention }
+  readonly contract: { retention: Retention; allowSecrets: readonly string[] }
   readonly stuckAtMs: number
   isCommitted = false
   readonly #services: ChildRunServices
@@ -46,11 +48,11 @@ export class ChildRun implements CompletableRun {
   #isOver = false
 
   constructor(request: RunRequest, services: ChildRunServices) {
-    const { facts, retention, stuckInMs, databaseNow } = request
+    const { facts, retention, allowSecrets, stuckInMs, databaseNow } = request
     this.#budget = request.budget
     this.facts = facts
     this.fence = { id: facts.jobId, runId: facts.runId }
-    this.contract = { retention }
+    this.contract = { retention, allowSecrets }
     this.stuckAtMs = monotonicMs() + stuckInMs
     this.#clock = { databaseNow: () => databaseNow }
     this.#services = services
@@ -80,21 +82,25 @@ export class ChildRun implements CompletableRun {
   }
 
   context(): JobContext {
-    const completion = new Completion<ChildRun>({
+    const facts = { ...this.facts, signal: this.#controller.signal, log: this.#logger() }
+    const effects = new Effects<ChildRun>({
       db: this.#services.db,
       clock: this.#clock,
+      logger: facts.log,
+      tenantRole: this.#services.tenantRole,
       settlementOf: async (run, value) => {
         if (run.#isOver) throw new LeaseLost('its handler has returned')
         return this.#services.settlementOf(run.facts.runId, value)
       },
     })
+    const { completion } = effects
     const context: Omit<JobContext, 'budget'> = {
-      ...this.facts,
-      signal: this.#controller.signal,
-      log: this.#logger(),
+      ...facts,
       transaction: (work) => completion.inOwnTransaction(this, work),
       complete: (tx, result) => completion.in(this, tx, result),
       breaker: (service, call, options) => callThrough(this.#door(service), call, options),
+      once: (key, work, options = {}) => effects.once(this, facts, { key, work, options }),
+      tenantDb: (work, options = {}) => effects.tenantDb(this, facts, { work, options }),
     }
     // Not enumerable: without a budget it throws, and a handler that copies its context must not meet that.
     return Object.defineProperty(context, 'budget', { get: this.#budgetOpener() }) as JobContext

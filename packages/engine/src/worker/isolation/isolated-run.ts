@@ -100,6 +100,7 @@ function requestOf({ run, clock }: IsolatedWork, payload: unknown, context: Runn
     facts: factsOf(context),
     payload,
     retention: run.contract.retention,
+    allowSecrets: run.contract.allowSecrets,
     stuckInMs: run.stuckAtMs - monotonicMs(),
     databaseNow: clock.databaseNow(),
     budget: run.budget,

@@ -15,6 +15,7 @@ export interface PoolsSettings {
   implementations: readonly Implementation[]
   connection: ClientConfig
   schema: string
+  tenantRole?: string | undefined
 }
 
 export class IsolatedPools {
@@ -23,12 +24,12 @@ export class IsolatedPools {
 
   constructor(settings: PoolsSettings, services: { logger: Logger; clock: Clock }) {
     this.#clock = services.clock
-    const { connection, schema } = settings
+    const { connection, schema, tenantRole } = settings
     for (const { contract, handler } of settings.implementations) {
       if (typeof handler === 'function') continue
       const { module, memoryMb = DEFAULT_MEMORY_MB, warm = DEFAULT_WARM } = handler
       const pool = { type: contract.type, module, memoryMb, warm, idleMs: IDLE_MS, maxRuns: MAX_RUNS }
-      this.#pools.set(contract.type, new IsolatedPool({ ...pool, connection, schema }, services.logger))
+      this.#pools.set(contract.type, new IsolatedPool({ ...pool, connection, schema, tenantRole }, services.logger))
     }
   }
 

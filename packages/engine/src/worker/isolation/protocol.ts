@@ -34,6 +34,7 @@ export interface RunRequest {
   facts: RunFacts
   payload: unknown
   retention: Retention
+  allowSecrets: readonly string[]
   /** From now until the run is called stuck: processes do not share a monotonic clock everywhere. */
   stuckInMs: number
   databaseNow: Date | null
@@ -42,7 +43,7 @@ export interface RunRequest {
 
 export type ToChild =
   /** Sent, not put into the environment: everybody on the machine could read a password there. */
-  | { kind: 'start'; module: string; connection: ClientConfig; schema: string }
+  | { kind: 'start'; module: string; connection: ClientConfig; schema: string; tenantRole: string | undefined }
   | { kind: 'run'; request: RunRequest }
   | { kind: 'abort'; reason: SentThrown }
   | { kind: 'answer'; ask: number; value: unknown }

@@ -1,0 +1,14 @@
+-- Go under a tenant's role, with its settings, until the transaction ends.
+-- Params:  $1 tenant_setting text, $2 tenant text, $3 user_setting text, $4 acting_user text, $5 role text
+-- Returns: own_role, which this session had before.
+-- Locks:   none
+-- Index:   none
+with before as materialized (
+  select current_setting('role') as role
+)
+select
+  before.role as own_role,
+  set_config($1, $2, true) as tenant,
+  set_config($3, $4, true) as acting_user,
+  set_config('role', $5, true) as role
+from before;

@@ -1,0 +1,34 @@
+-- Tables with a tenant's column, and how row security stands with them. A partition counts if it can be reached past its
+-- parent: somebody besides its owner has rights on it.
+-- Params:  $1 schema name, $2 column name, $3 setting text, which a policy must look at
+-- Returns: table, is_enabled, is_forced, has_policy, loopholes (permissive policies that do not look at the setting, unless
+--          a restrictive one for every command does).
+-- Locks:   none
+-- Index:   pg_class_relname_nsp_index, pg_policy_polrelid_polname_index
+select
+  rel.relname::text as table,
+  rel.relrowsecurity as is_enabled,
+  rel.relforcerowsecurity as is_forced,
+  coalesce(bool_or(policy.looks), false) as has_policy,
+  case
+    when bool_or(policy.looks and not policy.polpermissive and policy.polcmd = '*') then '{}'::text[]
+    else coalesce(array_agg(policy.polname::text order by policy.polname) filter (where policy.polpermissive and not policy.looks), '{}')
+  end as loopholes
+from pg_class as rel
+join pg_attribute as col on col.attrelid = rel.oid and col.attname = $2 and not col.attisdropped
+left join lateral (
+  select
+    polname, polpermissive, polcmd,
+    strpos(coalesce(pg_get_expr(polqual, polrelid), $3), $3) > 0
+      and strpos(coalesce(pg_get_expr(polwithcheck, polrelid), $3), $3) > 0 as looks
+  from pg_policy
+  where polrelid = rel.oid
+) as policy on true
+where rel.relnamespace = (select oid from pg_namespace where nspname = $1)
+  and rel.relkind in ('r', 'p')
+  and (
+    not rel.relispartition
+    or exists (select from aclexplode(rel.relacl) as granted where granted.grantee <> rel.relowner)
+  )
+group by rel.oid
+order by rel.relname;
