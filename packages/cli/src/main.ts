@@ -13,6 +13,7 @@ import { migrateCommand } from './commands/migrate.ts'
 import { psqlCommand } from './commands/psql.ts'
 import { queuesCommand } from './commands/queues.ts'
 import { retryCommand } from './commands/retry.ts'
+import { tenantPoliciesCommand } from './commands/tenant-policies.ts'
 import { typesCommand } from './commands/types.ts'
 import { workCommand } from './commands/work.ts'
 
@@ -56,6 +57,7 @@ export async function main(argv: readonly string[] = process.argv): Promise<void
     .addCommand(deadCommand())
     .addCommand(budgetsCommand())
     .addCommand(breakersCommand())
+    .addCommand(tenantPoliciesCommand())
     .addCommand(psqlCommand())
     .addCommand(typesCommand())
     .addHelpText('after', help)

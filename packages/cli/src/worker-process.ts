@@ -26,9 +26,10 @@ const WORKLOAD_STOP_MS = 10_000
 /** Starts the workload's own parts, then the worker; undefined when the workload has no handlers. */
 export async function startWorker(lifecycle: Lifecycle, plan: WorkerPlan): Promise<Worker | undefined> {
   const { workload, databaseUrl, logger } = plan
+  const { jobs, tenantRole } = workload
   const millrace = await lifecycle.start({
     name: 'client',
-    begin: async () => createMillrace({ database: databaseUrl, jobs: workload.jobs, logger }),
+    begin: async () => createMillrace({ database: databaseUrl, jobs, tenantRole, logger }),
     end: (client) => client.close(),
   })
   logJobs(millrace, logger)

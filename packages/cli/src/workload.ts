@@ -9,6 +9,8 @@ export interface Workload {
   readonly handlers: readonly Implementation[]
   /** Lanes, timeouts and memory limits of its workers; the WORKER_* variables override them. */
   readonly settings?: WorkSettings
+  /** The role of ctx.tenantDb, if handlers use it. */
+  readonly tenantRole?: string
   /** Makes the workload's own tables and the like. Runs before every start of `dev`, so it must be safe to repeat. */
   setup?(context: SetupContext): Promise<void>
   /** Starts what runs beside the worker: servers that handlers call, producers. Complete before the first job starts. */

@@ -23,6 +23,7 @@ test('the help lists the commands and shows examples', async () => {
     'dead',
     'budgets',
     'breakers',
+    'tenant-policies',
     'psql',
     'types',
   ])

@@ -58,7 +58,7 @@ export interface MillraceOptions {
    * The role under which ctx.tenantDb runs a handler's queries: without login, without rights on Millrace's tables, bound
    * by row-level security. Checked when a worker starts.
    */
-  tenantRole?: string
+  tenantRole?: string | undefined
   /** Default: warnings and errors as JSON lines on stderr. A pino instance fits. */
   logger?: Logger
   /** For tests that move time. */

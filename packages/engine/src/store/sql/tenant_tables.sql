@@ -10,10 +10,21 @@ select
   rel.relrowsecurity as is_enabled,
   rel.relforcerowsecurity as is_forced,
   coalesce(bool_or(policy.looks), false) as has_policy,
-  case
-    when bool_or(policy.looks and not policy.polpermissive and policy.polcmd = '*') then '{}'::text[]
-    else coalesce(array_agg(policy.polname::text order by policy.polname) filter (where policy.polpermissive and not policy.looks), '{}')
-  end as loopholes
+  coalesce(
+    jsonb_agg(policy.polname order by policy.polname) filter (
+      where policy.polpermissive
+        and not policy.looks
+        and not exists (
+          select from pg_policy as bound
+          where bound.polrelid = rel.oid
+            and not bound.polpermissive
+            and bound.polcmd = '*'
+            and strpos(pg_get_expr(bound.polqual, bound.polrelid), $3) > 0
+            and strpos(coalesce(pg_get_expr(bound.polwithcheck, bound.polrelid), $3), $3) > 0
+        )
+    ),
+    '[]'
+  ) as loopholes
 from pg_class as rel
 join pg_attribute as col on col.attrelid = rel.oid and col.attname = $2 and not col.attisdropped
 left join lateral (

@@ -1,0 +1,53 @@
+import pg from 'pg'
+import { expect, test } from 'vitest'
+import { freshDatabase } from './support/database.ts'
+import { Program } from './support/program.ts'
+
+async function setup() {
+  const database = await freshDatabase()
+  const client = new pg.Client(database.url)
+  await client.connect()
+  return {
+    sql: (text: string) => client.query(text),
+    async check(...args: string[]) {
+      await using program = new Program(['tenant-policies', 'check', ...args], { DATABASE_URL: database.url })
+      return await program.ended()
+    },
+    async [Symbol.asyncDispose]() {
+      await client.end()
+      await database.drop()
+    },
+  }
+}
+
+test('tenant-policies check tells by its exit code whether a table with the column is open', async () => {
+  await using t = await setup()
+  expect(await t.check()).toMatchObject({
+    code: 1,
+    out: expect.stringMatching(/^No table of schema "public" has a column "organization_id"\./),
+  })
+
+  await t.sql('create table task (organization_id text)')
+  expect(await t.check()).toMatchObject({
+    code: 1,
+    out: expect.stringMatching(/^TABLE +PROBLEM\ntask +row security is not enabled\ntask +row security is not forced/),
+  })
+
+  await t.sql(`alter table task enable row level security;
+    alter table task force row level security;
+    create policy own on task using (organization_id = current_setting('millrace.tenant', true))`)
+  expect(await t.check()).toMatchObject({ code: 0, out: expect.stringMatching(/^All 1 tables .* keep tenants apart/) })
+})
+
+test('--json prints the whole report, for another schema and column too', async () => {
+  await using t = await setup()
+  await t.sql('create schema app; create table app.note (tenant_id uuid)')
+  const { code, out } = await t.check('--schema', 'app', '--column', 'tenant_id', '--json')
+  expect(code).toBe(1)
+  expect(JSON.parse(out)).toMatchObject({
+    schema: 'app',
+    column: 'tenant_id',
+    isSound: false,
+    tables: [{ table: 'note', problems: { length: 3 } }],
+  })
+})
