@@ -9,6 +9,7 @@ import { drizzle } from 'drizzle-orm/node-postgres'
 import knex from 'knex'
 import { Kysely, PostgresDialect } from 'kysely'
 import type { EnqueueResult, Implementation, JobContract, Millrace } from 'millrace'
+import { runJob } from 'millrace/testing'
 import pg from 'pg'
 import { expect, test } from 'vitest'
 import { prismaClient } from '../client/adapters/prisma-client.ts'
@@ -62,14 +63,12 @@ test('every example is a file of its own and passes the type checker', async () 
 
 type PlaceOrder<Handle> = (millrace: Millrace, handle: Handle, totalCents: number) => Promise<EnqueueResult>
 
-async function running() {
+async function opened() {
   const t = await setup()
   const examples = await writeExamples()
   for (const text of blocks('sql')) await t.sql(text)
   const load = <Module>(name: string): Promise<Module> => import(join(examples.directory, name))
   const contracts = await load<Record<string, JobContract>>('contracts.ts')
-  const handlers = await load<{ charge: Implementation; book(pool: pg.Pool): Implementation }>('handlers.ts')
-  await t.working([handlers.charge, handlers.book(t.pool)])
   return {
     ...t,
     load,
@@ -79,6 +78,13 @@ async function running() {
       await examples[Symbol.asyncDispose]()
     },
   }
+}
+
+async function running() {
+  const t = await opened()
+  const handlers = await t.load<{ charge: Implementation; book(pool: pg.Pool): Implementation }>('handlers.ts')
+  await t.working([handlers.charge, handlers.book(t.pool)])
+  return t
 }
 
 test('an order is placed, charged once, and its result awaited', async () => {
@@ -92,6 +98,18 @@ test('an order is placed, charged once, and its result awaited', async () => {
 
   const again = await t.millrace.enqueueByType('order.charge', { orderId: '1' })
   expect(await answerFor(t.millrace, again.id, signal)).toBe('not charged: the order is paid already')
+})
+
+test('what was done once at the gateway and in the ledger is not done again', async () => {
+  await using t = await opened()
+  const { chargeAtGateway } = await t.load<{ chargeAtGateway(call: unknown): Implementation }>('once.ts')
+  let calls = 0
+  const handler = chargeAtGateway(async () => ({ cents: ++calls }))
+  for (const orderId of ['7', '7', '8']) await runJob(handler, { orderId } as never, { millrace: t.millrace })
+  expect(await t.sql('select order_id, cents from ledger order by order_id')).toEqual([
+    { order_id: '7', cents: 1 },
+    { order_id: '8', cents: 2 },
+  ])
 })
 
 test('each ORM places an order whose job books it', async () => {
