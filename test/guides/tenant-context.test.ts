@@ -1,6 +1,5 @@
 import type { JobContract, Millrace } from 'millrace'
-import pg from 'pg'
-import { expect, inject, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { jobEvent, setup } from '../../packages/engine/test/support/setup.ts'
 import { blocks, openDocument } from '../support/document.ts'
 
@@ -16,7 +15,7 @@ interface Untrusted {
   runUntrusted(login: object, sql: string): Promise<unknown[]>
 }
 
-/** A database as the guide leaves it. Roles belong to the server, and go when the database has gone. */
+/** A database as the guide leaves it. Roles belong to the server, so they must go with it. */
 async function guided() {
   const t = await setup()
   const guide = await openDocument(page)
@@ -29,12 +28,13 @@ async function guided() {
     audit: () => t.sql(audit),
     secureLogins: () => t.sql(logins),
     async [Symbol.asyncDispose]() {
+      const made = `select rolname as name from pg_roles where rolname in ('org_a', 'untrusted', 'app_tenant')`
+      for (const { name } of await t.sql<{ name: string }>(made)) {
+        await t.sql(`drop owned by ${name}`)
+        await t.sql(`drop role ${name}`)
+      }
       await t[Symbol.asyncDispose]()
       await guide[Symbol.asyncDispose]()
-      const admin = new pg.Client(inject('serverUrl'))
-      await admin.connect()
-      await admin.query('drop role if exists org_a, untrusted, app_tenant')
-      await admin.end()
     },
   }
 }

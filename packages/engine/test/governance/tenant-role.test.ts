@@ -9,9 +9,18 @@ import { tenants } from '../support/tenants.ts'
 const report = defineJob({ type: 'report', queue: defineQueues({ default: {} }).default, payload: z.object({}) })
 const handlers = [implement(report, () => {})]
 
+type Tenants = Awaited<ReturnType<typeof tenants>>
+
+/** With every right on Millrace's tables, and none on anything else. */
+async function ordinaryLogin(t: Tenants) {
+  const login = await t.makeRole(`login password 'x'`)
+  await t.sql(`grant all on schema millrace to ${login}`)
+  await t.sql(`grant all on all tables in schema millrace to ${login}`)
+  return { login, database: t.as(login, 'x') }
+}
+
 describe('a worker does not start with a tenantRole that', () => {
-  const starting = (t: Awaited<ReturnType<typeof tenants>>, tenantRole: string) =>
-    t.client([report], { tenantRole }).work({ handlers })
+  const starting = (t: Tenants, tenantRole: string) => t.client([report], { tenantRole }).work({ handlers })
 
   test('does not exist', async () => {
     await using t = await tenants()
@@ -29,10 +38,7 @@ describe('a worker does not start with a tenantRole that', () => {
 
   test('is the login itself', async () => {
     await using t = await tenants()
-    const login = await t.makeRole(`login password 'x'`)
-    await t.sql(`grant all on schema millrace to ${login}`)
-    await t.sql(`grant all on all tables in schema millrace to ${login}`)
-    const database = t.as(login, 'x')
+    const { login, database } = await ordinaryLogin(t)
     await using millrace = createMillrace({ database, jobs: [report], tenantRole: login, logger: silent })
     await expect(millrace.work({ handlers })).rejects.toThrow(/is the login itself/)
   })
@@ -56,10 +62,7 @@ describe('a worker does not start with a tenantRole that', () => {
 
   test('its login may not use', async () => {
     await using t = await tenants()
-    const login = await t.makeRole(`login password 'x'`)
-    await t.sql(`grant all on schema millrace to ${login}`)
-    await t.sql(`grant all on all tables in schema millrace to ${login}`)
-    const database = t.as(login, 'x')
+    const { login, database } = await ordinaryLogin(t)
     await using millrace = createMillrace({ database, jobs: [report], tenantRole: t.role, logger: silent })
     await expect(millrace.work({ handlers })).rejects.toThrow(`may not use it: grant "${t.role}" to "${login}"`)
   })

@@ -152,6 +152,10 @@ const cases: Record<string, Case> = {
     isStored: true,
     handler: (_, ctx) => ctx.breaker('tripped', () => 'never called', { fallback: () => 'instead' }),
   },
+  'does something once': {
+    isStored: true,
+    handler: (_, ctx) => ctx.once(ctx.jobId, () => ({ done: true })),
+  },
   'completes in a transaction': {
     isStored: true,
     handler: (_, ctx) => ctx.transaction(async (tx) => (await tx.query('select 41 + 1 as answer')).rows[0]),
