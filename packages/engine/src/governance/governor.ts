@@ -21,10 +21,11 @@ import {
 import { compareIds } from '../store/job-id.ts'
 import type { ClaimedJob } from '../store/jobs.ts'
 import { limitHold } from '../store/limits.ts'
+import { isAnyoneShort, type Look, turnAfter } from './look.ts'
 import { limitsOf } from './meters.ts'
+import { QueueMemory } from './queue-memory.ts'
 import { type Candidate, Round } from './round.ts'
 import { PER_TENANT, Rules } from './rules.ts'
-import { Turns } from './turns.ts'
 
 /** Jobs that one stream should contribute to a large claim: to look at a stream costs as much as to take a few jobs. */
 const JOBS_PER_STREAM = 8
@@ -63,16 +64,6 @@ export interface GovernedClaim {
 
 /** A queue in which no job of a tenant was seen for this long is claimed as a plain one again. */
 const SHARED_MS = 60_000
-
-/** What is known about a queue from the last look. */
-class QueueMemory {
-  /** How many there are, as far as is known. */
-  streams = Number.POSITIVE_INFINITY
-  byTypeUntilMs = 0
-  vainLooks = 0
-  sharedUntilMs = 0
-  readonly turns = new Turns()
-}
 
 export class Governor {
   readonly #db: Database
@@ -188,6 +179,7 @@ export class Governor {
           })
         : []
     round.serve(chosen)
+    if (jobs.length < chosen.length) this.#memoryOf(queue).missed(chosen, jobs)
     return { jobs, state: this.#stateAfter(request, { round, look, chosen }), waitMs: round.waitMs }
   }
 
@@ -235,6 +227,7 @@ export class Governor {
         plainOffer: Math.ceil(slots * SPARE),
         suspectOffer: request.mayTakeSuspect ? SUSPECTS : 0,
         costedTypes: round.costedTypes,
+        except: memory.heldElsewhere(),
       })
     let byType = round.hasExcluded || monotonicMs() < memory.byTypeUntilMs
     let seen = await look(byType)
@@ -299,38 +292,6 @@ interface Decision {
   /** Undefined: there was nothing to look for. */
   readonly look: Look | undefined
   readonly chosen: readonly Candidate[]
-}
-
-interface Look {
-  readonly seen: readonly Seen[]
-  readonly byType: boolean
-  /** There are more streams than were looked at. */
-  readonly isCut: boolean
-  /** How many each stream of weight 1 was asked for. */
-  readonly offer: number
-}
-
-/** Behind whom the next look begins: the last one served, or looked at; null: as before. */
-function turnAfter({ seen, isCut }: Look, chosen: readonly { tenant: string | null }[]): string | null {
-  if (!isCut) return null
-  const served = new Set(chosen.map(({ tenant }) => tenant))
-  const streams = seen.filter(([nth, tenant]) => nth > 0 && (served.size === 0 || served.has(tenant)))
-  return (
-    streams.reduce<Seen | undefined>((last, each) => (each[0] > (last?.[0] ?? 0) ? each : last), undefined)?.[1] ?? null
-  )
-}
-
-/** Has a stream given all it was asked for, and was all of it chosen? Then it would have got more. */
-function isAnyoneShort({ seen, offer }: Look, chosen: readonly Candidate[]): boolean {
-  const given = countByStream(seen.flatMap(([nth, , , id]) => (id === null ? [] : nth)))
-  const taken = countByStream(chosen.map(({ nth }) => nth))
-  return [...given].some(([nth, count]) => nth > 0 && count >= offer && taken.get(nth) === count)
-}
-
-function countByStream(streams: readonly number[]): Map<number, number> {
-  const counts = new Map<number, number>()
-  for (const nth of streams) counts.set(nth, (counts.get(nth) ?? 0) + 1)
-  return counts
 }
 
 const NO_QUEUES: readonly string[] = []

@@ -61,6 +61,8 @@ export interface LookRequest {
   readonly plainOffer: number
   readonly suspectOffer: number
   readonly costedTypes: readonly string[]
+  /** Ids of jobs that somebody else held a moment ago. */
+  readonly except: readonly string[]
 }
 
 /** A head of a stream. */
@@ -90,6 +92,7 @@ export function governedLook(session: Session, now: Now, request: LookRequest): 
     request.plainOffer,
     request.suspectOffer,
     textArray(request.costedTypes),
+    plainArray(request.except),
   ])
 }
 

@@ -139,6 +139,21 @@ describe('tenants share the slots of a queue', () => {
     expect(seen).toEqual([2, 3])
   })
 
+  test('also while somebody else holds the rows of the first ones', async () => {
+    await using t = await setup()
+    const millrace = t.client([work])
+    await backlogs(millrace, { a: 5, b: 5 })
+    const holder = await t.pool.connect()
+    await holder.query('begin')
+    await holder.query(`select from millrace.job where tenant = 'a' for update`)
+    let runs = 0
+    await millrace.work({ handlers: [implement(work, () => void runs++)], concurrency: { shared: 1 } })
+    await eventually(async () => runs === 5)
+    await holder.query('rollback')
+    holder.release()
+    await eventually(async () => runs === 10)
+  })
+
   test('exactly once, when several workers hand out the same queue', async () => {
     await using t = await setup()
     const runs = new Map<number, number>()

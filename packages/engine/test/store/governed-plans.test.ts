@@ -59,7 +59,7 @@ async function explain(statement: keyof typeof statementTexts, values: unknown[]
   return { rows: root['Actual Rows'], onJobs, buffers: root['Shared Hit Blocks'] + root['Shared Read Blocks'] }
 }
 
-const look = (types: string) => [null, 'q', types, null, 100, 10, '{big}', '{0}', 50, 10, '{}']
+const look = (types: string) => [null, 'q', types, null, 100, 10, '{big}', '{0}', 50, 10, '{}', '{}']
 
 async function expectGoodPlans() {
   for (const mode of ['force_custom_plan', 'force_generic_plan']) {

@@ -2,7 +2,8 @@
 -- Params:  $1 now timestamptz or null, $2 queue text, $3 types text[] the worker may run, $4 behind: tenant text after which to begin,
 --          or null for the first, $5 streams int: how many (tenant, priority) to look at, $6 offer int: jobs per stream of weight 1,
 --          $7 tenants text[] and $8 weights int[] that differ from 1; 0 leaves a tenant out, $9 offer int of jobs without tenant,
---          $10 offer int of jobs whose last run crashed, $11 types text[] whose payloads are wanted
+--          $10 offer int of jobs whose last run crashed, $11 types text[] whose payloads are wanted,
+--          $12 ids bigint[] of jobs that somebody else held a moment ago
 -- Returns: nth stream (0: no tenant; -1: crashed), tenant, head_type: of its first job, whatever type that is, id, type, priority,
 --          run_at_s, payload; of a stream with nothing to offer one row without id
 -- Locks:   none: whoever looks holds the queue's lock, and the claim looks again at the rows it takes.
@@ -56,6 +57,7 @@ left join lateral (
   select id, type, run_at, case when type = any($11) then payload end as payload from millrace.job
   where queue = $2 and status = 'pending' and crashes = 0 and tenant = stream.tenant
     and priority = stream.priority and run_at <= coalesce($1, now()) and type = any($3)
+    and id <> all($12::bigint[])
   order by run_at, id
   limit $6 * coalesce(special.weight, 1)
 ) as head on true
@@ -67,6 +69,7 @@ left join lateral (
   select id, type, run_at, case when type = any($11) then payload end as payload from millrace.job
   where queue = $2 and status = 'pending' and crashes = 0 and tenant is null
     and priority = level.priority and run_at <= coalesce($1, now()) and type = any($3)
+    and id <> all($12::bigint[])
   order by run_at, id
   limit $9
 ) as head on true
@@ -76,5 +79,6 @@ union all
   select -1, tenant, type, id, type, priority, date_part('epoch', run_at), case when type = any($11) then payload end
   from millrace.job
   where queue = $2 and status = 'pending' and crashes > 0 and run_at <= coalesce($1, now()) and type = any($3)
+    and id <> all($12)
   limit $10
 );

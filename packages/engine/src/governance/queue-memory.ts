@@ -1,0 +1,30 @@
+// What a process remembers of a governed queue from one claim to the next.
+import { monotonicMs } from '../clock.ts'
+import { Turns } from './turns.ts'
+
+/** How long a job is passed over that somebody else held. */
+const MISSED_MS = 500
+
+/** What is known about a queue from the last look. */
+export class QueueMemory {
+  /** How many there are, as far as is known. */
+  streams = Number.POSITIVE_INFINITY
+  byTypeUntilMs = 0
+  vainLooks = 0
+  sharedUntilMs = 0
+  readonly turns = new Turns()
+  readonly #missed = new Map<string, number>()
+
+  /** What was chosen and could not be taken: somebody else holds those rows, perhaps for long. */
+  missed(chosen: readonly { id: string }[], taken: readonly { id: string }[]): void {
+    const mine = new Set(taken.map(({ id }) => id))
+    const untilMs = monotonicMs() + MISSED_MS
+    for (const { id } of chosen) if (!mine.has(id)) this.#missed.set(id, untilMs)
+  }
+
+  heldElsewhere(): string[] {
+    const nowMs = monotonicMs()
+    for (const [id, untilMs] of this.#missed) if (untilMs <= nowMs) this.#missed.delete(id)
+    return [...this.#missed.keys()]
+  }
+}
