@@ -1,15 +1,19 @@
 // Creates the archive's partitions ahead, drops the expired ones, and forgets workers that ended, dead letters that were
-// settled long ago, pauses that are over, what dead runs had reserved of budgets, and the expired results of ctx.once.
+// settled long ago, pauses that are over, what dead runs had reserved of budgets, and the expired results of ctx.once. Cancels what
+// deleted tenants have left.
 //
 // Runs hourly in every worker process; every step is harmless when another process does the same at that moment, and
 // is finished by the next pass if it was cut off.
 import type { Clock } from '../clock.ts'
+import type { Registry } from '../contract/registry.ts'
 import { budgetReservationSweep } from '../store/budgets.ts'
 import type { Database } from '../store/db.ts'
 import { deadLetterPrune } from '../store/dead-letters.ts'
+import { jobCancelWaiting, type Now } from '../store/jobs.ts'
 import { oncePrune } from '../store/once-keys.ts'
 import { ensurePartitions, prunePartitions } from '../store/partitions.ts'
 import { pausePrune } from '../store/pauses.ts'
+import { tenantLeftovers } from '../store/tenants.ts'
 import { workerPrune } from '../store/workers.ts'
 import type { Ticker } from './loop.ts'
 
@@ -18,6 +22,7 @@ const FORGET_WORKERS_AFTER_MS = 24 * HOUR_MS
 const FORGET_LETTERS_AFTER_MS = 7 * 24 * HOUR_MS
 const LETTERS_AT_ONCE = 1_000
 const RESERVATIONS_AT_ONCE = 1_000
+const LEFTOVERS_AT_ONCE = 1_000
 const ONCE_KEYS_AT_ONCE = 1_000
 
 export interface HousekeepingResult {
@@ -27,15 +32,18 @@ export interface HousekeepingResult {
   lettersForgotten: number
   reservationsForgotten: number
   onceKeysForgotten: number
+  leftoversCancelled: number
 }
 
 export class Housekeeper implements Ticker<HousekeepingResult> {
   readonly name = 'housekeeping'
   readonly #db: Database
   readonly #clock: Clock
+  readonly #registry: Registry
 
-  constructor(services: { db: Database; clock: Clock }) {
+  constructor(services: { db: Database; clock: Clock; registry: Registry }) {
     this.#db = services.db
+    this.#registry = services.registry
     this.#clock = services.clock
   }
 
@@ -50,14 +58,23 @@ export class Housekeeper implements Ticker<HousekeepingResult> {
       lettersForgotten: await deadLetterPrune(this.#db, now, FORGET_LETTERS_AFTER_MS, LETTERS_AT_ONCE),
       reservationsForgotten: await budgetReservationSweep(this.#db, RESERVATIONS_AT_ONCE),
       onceKeysForgotten: await oncePrune(this.#db, now, ONCE_KEYS_AT_ONCE),
+      leftoversCancelled: await this.#cancelLeftovers(now),
     }
+  }
+
+  /** After the partitions were made into which they go. */
+  async #cancelLeftovers(now: Now): Promise<number> {
+    const ids = await tenantLeftovers(this.#db, LEFTOVERS_AT_ONCE)
+    if (ids.length === 0) return 0
+    return (await jobCancelWaiting(this.#db, now, ids, 'its tenant was deleted', this.#registry.retentions)).length
   }
 
   delayAfter(result: HousekeepingResult): number {
     const isMore =
       result.lettersForgotten === LETTERS_AT_ONCE ||
       result.reservationsForgotten === RESERVATIONS_AT_ONCE ||
-      result.onceKeysForgotten === ONCE_KEYS_AT_ONCE
+      result.onceKeysForgotten === ONCE_KEYS_AT_ONCE ||
+      result.leftoversCancelled === LEFTOVERS_AT_ONCE
     return isMore ? 0 : HOUR_MS
   }
 }

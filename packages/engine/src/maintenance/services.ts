@@ -36,7 +36,7 @@ export function maintenanceLoops(services: MaintenanceServices): Loop<unknown>[]
   const loop = <Result>(ticker: Ticker<Result>): Loop<unknown> => new Loop(ticker, { onError })
   return [
     loop(new Rescuer({ ...services, intervalMs: services.sweepMs })),
-    loop(new Housekeeper({ db, clock })),
+    loop(new Housekeeper(services)),
     loop(new Redriver(services)),
     loop(alert),
   ]

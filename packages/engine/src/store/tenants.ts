@@ -65,6 +65,11 @@ export function tenantJobs(session: Session, tenant: string): Promise<{ id: stri
   return session.run('tenantJobs', [tenant])
 }
 
+/** Ids of waiting jobs of deleted tenants. */
+export async function tenantLeftovers(session: Session, limit: number): Promise<string[]> {
+  return (await session.run<{ id: string }>('tenantLeftovers', [limit])).map(({ id }) => id)
+}
+
 export async function tenantCount(session: Session, queue: string, tenant: string, atMost: number): Promise<number> {
   const [row] = await session.run<{ jobs: number }>('tenantCount', [queue, tenant, atMost])
   return row?.jobs ?? 0

@@ -3,6 +3,7 @@ import { drain, fakeClock, runJob } from 'millrace/testing'
 import pg from 'pg'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
+import { Registry } from '#src/contract/registry'
 import { Housekeeper } from '#src/maintenance/housekeeper'
 import { Database } from '#src/store/db'
 import { jobEvent, setup, signal } from '../support/setup.ts'
@@ -287,7 +288,7 @@ describe('ctx.once elsewhere', () => {
     expect(await run()).toMatchObject({ result: [1, 3] })
     clock.advance('6d')
     const db = new Database({ connection: { connectionString: t.url }, schema: 'millrace', maxConnections: 1 })
-    const housekeeper = new Housekeeper({ db, clock })
+    const housekeeper = new Housekeeper({ db, clock, registry: new Registry([]) })
     expect(await housekeeper.tick()).toMatchObject({ onceKeysForgotten: 2 })
     await t.sql(
       `insert into millrace.once_key (tenant, scope, key, state, job_id, run_id, claimed_at, expires_at)

@@ -1,6 +1,10 @@
 import { defineJob, defineQueues, implement, TenantLimitReached, TenantSuspended } from 'millrace'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
+import { systemClock } from '#src/clock'
+import { Registry } from '#src/contract/registry'
+import { Housekeeper } from '#src/maintenance/housekeeper'
+import { Database } from '#src/store/db'
 import { eventually, jobEvent, setup, signal } from '../support/setup.ts'
 
 const queues = defineQueues({
@@ -84,6 +88,27 @@ describe('a tenant', () => {
       { reason: 'tenant "x" was deleted: unpaid' },
     ])
     await expect(millrace.enqueue(free, { n: 1 }, { tenant: 'x' })).rejects.toThrow(/deleted/)
+  })
+
+  test('that is deleted keeps nothing that comes back later', async () => {
+    await using t = await setup()
+    const release = signal()
+    const { millrace } = await t.working([
+      implement(free, async () => {
+        await release.promise
+        throw new Error('again')
+      }),
+    ])
+    const { id } = await millrace.enqueue(free, { n: 1 }, { tenant: 'x' })
+    await eventually(async () => (await millrace.job(id))?.status === 'processing')
+    await t.sql(`update millrace.tenant set status = 'deleted' where name = 'x'`)
+    release.resolve()
+    await eventually(async () => (await millrace.job(id))?.status === 'failed')
+    const db = new Database({ connection: { connectionString: t.url }, schema: 'millrace', maxConnections: 1 })
+    const housekeeper = new Housekeeper({ db, clock: systemClock, registry: new Registry([free]) })
+    expect(await housekeeper.tick()).toMatchObject({ leftoversCancelled: 1 })
+    expect(await millrace.job(id)).toMatchObject({ status: 'cancelled', reason: 'its tenant was deleted' })
+    await db.close()
   })
 
   test('is refused a share that makes no sense', async () => {

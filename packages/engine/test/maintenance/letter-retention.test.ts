@@ -1,6 +1,7 @@
 import { defineJob, defineQueues } from 'millrace'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
+import { Registry } from '#src/contract/registry'
 import { Housekeeper } from '#src/maintenance/housekeeper'
 import { graveyard } from '../support/dead-letters.ts'
 
@@ -17,7 +18,7 @@ async function setup() {
   return {
     ...t,
     millrace: t.client([task], { clock }),
-    housekeeper: new Housekeeper({ db: t.db, clock }),
+    housekeeper: new Housekeeper({ db: t.db, clock, registry: new Registry([]) }),
     pass: (days: number) => {
       nowMs += days * DAY
     },
