@@ -24,7 +24,7 @@ export interface MaintenanceServices extends Pick<LoopOptions, 'onError'> {
 }
 
 export function maintenanceLoops(services: MaintenanceServices): Loop<unknown>[] {
-  const { db, clock, events, logger, onError } = services
+  const { db, events, logger, onError } = services
   const alert = new DeadLetterAlert({
     db,
     threshold: services.deadLetterAlertAt,

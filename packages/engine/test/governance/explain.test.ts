@@ -27,7 +27,10 @@ async function working() {
     millrace,
     release,
     isRunning,
-    [Symbol.asyncDispose]: () => (release.resolve(), t[Symbol.asyncDispose]()),
+    [Symbol.asyncDispose]() {
+      release.resolve()
+      return t[Symbol.asyncDispose]()
+    },
   }
 }
 
