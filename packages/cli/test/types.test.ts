@@ -12,10 +12,10 @@ test('types lists the job types of a workload without starting it', async () => 
   expect(code).toBe(0)
   expect(out).toBe(
     [
-      'TYPE    QUEUE  ATTEMPTS  TIMEOUT     TENANT            DEDUPE  HANDLER',
-      'letter  mail   3         30 s        optional          by key  yes',
-      "audit   orgs   5         the lane's  required          no      none",
-      "bill    orgs   5         the lane's  from the payload  no      none",
+      'TYPE    QUEUE  VERSION  ATTEMPTS  TIMEOUT     TENANT            DEDUPE  HANDLER',
+      'letter  mail   2        3         30 s        optional          by key  yes',
+      "audit   orgs   1        5         the lane's  required          no      none",
+      "bill    orgs   1        5         the lane's  from the payload  no      none",
       '',
     ].join('\n'),
   )
@@ -46,6 +46,7 @@ test('--json prints one document', async () => {
       {
         type: 'letter',
         queue: 'mail',
+        version: 2,
         attempts: 3,
         timeoutMs: 30_000,
         tenant: 'optional',

@@ -6,6 +6,8 @@ import { failureFrom } from './failure.ts'
 export type MillraceErrorCode =
   | 'invalid_definition'
   | 'invalid_payload'
+  | 'payload_not_upgraded'
+  | 'newer_payload'
   | 'secret_in_payload'
   | 'unknown_job_type'
   | 'tenant_required'
@@ -77,6 +79,47 @@ export class InvalidPayload extends MillraceError {
     this.type = type
     this.issues = issues
     this.isStored = when === 'stored'
+  }
+}
+
+/** A stored payload of an older version could not be brought to the current one. Trying again would not help. */
+export class PayloadNotUpgraded extends MillraceError {
+  readonly type: string
+  /** The version that is stored. */
+  readonly from: number
+  readonly to: number
+
+  /** `threw`: what the step `at` threw, as far as it may be told. */
+  constructor(type: string, facts: { from: number; to: number; at: number; threw?: string; cause?: unknown }) {
+    const { from, to, at, threw, cause } = facts
+    const stored = `The stored payload of job "${type}" has version ${from}, and this worker knows version ${to}`
+    super(
+      'payload_not_upgraded',
+      threw === undefined
+        ? `${stored}, but its contract has no step migrate[${at}]. Add the step, deploy, and redrive the dead letter.`
+        : `${stored}, but its step migrate[${at}] threw ${threw}. Correct the step so that it takes what is stored, deploy, and redrive the dead letter.`,
+      cause,
+    )
+    this.type = type
+    this.from = from
+    this.to = to
+  }
+}
+
+/** A stored payload has a version that this program does not know yet. */
+export class NewerPayload extends MillraceError {
+  readonly type: string
+  readonly stored: number
+  readonly known: number
+
+  constructor(type: string, stored: number, known: number) {
+    super(
+      'newer_payload',
+      `The payload of job "${type}" has version ${stored}, and this program knows version ${known} at most. It is left for programs that know it: deploy the newer contract here too.`,
+    )
+    this.type = type
+    this.stored = stored
+    this.known = known
   }
 }
 

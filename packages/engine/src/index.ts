@@ -48,6 +48,7 @@ export { defineQueues, type Queue, type QueueOptions, type TenantJobs } from './
 export type { DeadReason, RedrivePolicy } from './contract/redrive.ts'
 export { type Backoff, delays, exponential, fixed, type Jitter, linear, type RetryPolicy } from './contract/retry.ts'
 export { type BreakerSettings, defineService, type Service, type ServiceOptions } from './contract/service.ts'
+export type { PayloadStep, PayloadSteps } from './contract/versions.ts'
 export { endWorker } from './end-worker.ts'
 export {
   BreakerOpen,
@@ -68,7 +69,9 @@ export {
   MigrationFailed,
   MillraceError,
   type MillraceErrorCode,
+  NewerPayload,
   OnceBusy,
+  PayloadNotUpgraded,
   ResultMismatch,
   ResultTimeout,
   SchemaTooNew,

@@ -28,6 +28,8 @@ interface Options {
 interface TypeRow {
   type: string
   queue: string
+  /** Of its payload. */
+  version: number
   attempts: number
   /** Null: the worker's lane decides. */
   timeoutMs: number | null
@@ -72,6 +74,7 @@ async function rowOf(contract: JobContract, workload: Workload, options: Options
   return {
     type: contract.type,
     queue: contract.queue.name,
+    version: contract.version,
     attempts: contract.retry.attempts,
     timeoutMs: contract.timeoutMs ?? null,
     tenant: contract.tenantOf === undefined ? (contract.queue.options.tenant ?? 'optional') : 'from the payload',
@@ -104,13 +107,14 @@ function asText(types: readonly TypeRow[]): string {
   const rows = types.map((row) => [
     row.type,
     row.queue,
+    String(row.version),
     String(row.attempts),
     row.timeoutMs === null ? "the lane's" : `${row.timeoutMs / 1_000} s`,
     row.tenant,
     row.isDeduplicated ? 'by key' : 'no',
     row.hasHandler ? 'yes' : 'none',
   ])
-  const list = table(['TYPE', 'QUEUE', 'ATTEMPTS', 'TIMEOUT', 'TENANT', 'DEDUPE', 'HANDLER'], rows)
+  const list = table(['TYPE', 'QUEUE', 'VERSION', 'ATTEMPTS', 'TIMEOUT', 'TENANT', 'DEDUPE', 'HANDLER'], rows)
   return list + types.map(examplesText).join('')
 }
 

@@ -63,7 +63,7 @@ function prepared(
     tenant: label(tenantFor(contract, payload, options.tenant), 'tenant'),
     priority: wholeNumber(options.priority ?? contract.queue.priority, 'priority', 0),
     payload: text,
-    payloadVersion: 1,
+    payloadVersion: contract.version,
     runAt: runAtOf(options),
     delayMs: options.delay === undefined ? 0 : toMs(options.delay, 'delay'),
     maxAttempts: wholeNumber(options.maxAttempts ?? contract.retry.attempts, 'maxAttempts', 1),

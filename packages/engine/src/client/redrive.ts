@@ -6,6 +6,7 @@
 // will not take is halved until the culprit stands alone.
 import type { Clock } from '../clock.ts'
 import type { Registry } from '../contract/registry.ts'
+import { upgraded } from '../contract/versions.ts'
 import { KeyBusy, MillraceError, type MillraceErrorCode, UnknownJobType } from '../errors.ts'
 import { isRefused } from '../sql-state.ts'
 import type { Database, Transaction } from '../store/db.ts'
@@ -108,7 +109,8 @@ async function prepare(
   const isEdited = request.payload !== undefined
   const keepsKey = originalJob.dedup_key !== null && !(isEdited && contract.dedupeKey !== undefined)
   try {
-    const { job } = await newJob(contract, isEdited ? request.payload : originalJob.payload, {
+    const stored = () => upgraded(contract, originalJob.payload, originalJob.payload_version)
+    const { job } = await newJob(contract, isEdited ? request.payload : stored(), {
       ...(letter.tenant === null ? {} : { tenant: letter.tenant }),
       ...(keepsKey ? { dedupKey: originalJob.dedup_key as string } : {}),
       priority: originalJob.priority,

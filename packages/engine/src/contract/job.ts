@@ -7,6 +7,7 @@ import type { Queue, QueueOptions } from './queue.ts'
 import { type RedrivePolicy, type ResolvedRedrive, resolveRedrive } from './redrive.ts'
 import { type Backoff, DEFAULT_ATTEMPTS, defaultBackoff, type RetryPolicy } from './retry.ts'
 import { checkServices, type Service } from './service.ts'
+import { checkVersions, type PayloadSteps } from './versions.ts'
 
 /** How long the archive keeps finished jobs: not at all, a day, a week, 90 days. */
 export type Retention = 'none' | 'short' | 'standard' | 'long'
@@ -22,6 +23,10 @@ export interface JobDefinition<
   queue: Q
   /** Any Standard Schema (Zod, Valibot, ArkType …). The validated input is stored and parsed again when it runs. */
   payload: Payload
+  /** Of the payload's shape; raise it when the schema no longer takes what is stored. Default 1. */
+  version?: number
+  /** How a stored payload of version n becomes one of version n + 1: `{ 1: (payload) => …, 2: (payload) => … }`. */
+  migrate?: PayloadSteps
   /** Types what the handler returns, and checks it. */
   result?: Result
   retry?: RetryPolicy
@@ -67,6 +72,8 @@ export interface JobContract<
   readonly type: Type
   readonly queue: Q
   readonly payload: Payload
+  readonly version: number
+  readonly migrate: PayloadSteps
   readonly result: Result
   readonly retry: ResolvedRetry
   /** Undefined: neither the type nor its queue says, the worker's lane decides. */
@@ -134,7 +141,7 @@ export function defineJob<
 >(
   definition: Definition & JobDefinition<Type, Q, Payload, Result>,
 ): JobContract<Type, Q, Payload, Result, Definition extends { tenant: (...args: never[]) => string } ? true : false> {
-  const { type, queue, payload, result, dedupe, tenant } = definition
+  const { type, queue, payload, version = 1, migrate = {}, result, dedupe, tenant } = definition
   if (!TYPE.test(type)) {
     throw new InvalidDefinition(`Job type "${type}" is not usable: expected 1–100 letters, digits or "_ . : / -".`)
   }
@@ -143,10 +150,13 @@ export function defineJob<
   if (timeoutMs === 0) {
     throw new InvalidDefinition(`Job "${type}" has timeout 0: every job needs a finite timeout above 0, like '5m'.`)
   }
+  checkVersions(type, version, migrate)
   return {
     type,
     queue,
     payload,
+    version,
+    migrate,
     result: result as Result,
     retry: resolveRetry(type, { ...queue.options.retry, ...definition.retry }),
     timeoutMs,

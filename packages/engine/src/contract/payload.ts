@@ -5,6 +5,7 @@ import type { JobContract } from './job.ts'
 import { pathText } from './json-keys.ts'
 import { type JsonLimits, plainJson, Refusal, tooLarge } from './plain-json.ts'
 import { isAllowed } from './secrets.ts'
+import { upgraded } from './versions.ts'
 
 const MAX_PAYLOAD_BYTES = 256 * 1024
 const MAX_RESULT_BYTES = 64 * 1024
@@ -44,11 +45,12 @@ function payloadError(type: string, { path, message, isSecret }: Refusal): Inval
 }
 
 /**
- * Parses a stored payload with the contract's schema; the transformed value is what the handler gets. A promise only if
- * the schema is asynchronous: between the parsing and the call of a handler nothing else should get its turn.
+ * Brings a stored payload to the contract's version and parses it with its schema; the transformed value is what the
+ * handler gets. A promise only if the schema is asynchronous: between the parsing and the call of a handler nothing else
+ * should get its turn.
  */
-export function parseStored(contract: JobContract, stored: unknown): unknown | Promise<unknown> {
-  const checked = validate(contract.payload, stored)
+export function parseStored(contract: JobContract, stored: unknown, version: number): unknown | Promise<unknown> {
+  const checked = validate(contract.payload, upgraded(contract, stored, version))
   return checked instanceof Promise ? checked.then((later) => valueFrom(contract, later)) : valueFrom(contract, checked)
 }
 

@@ -49,6 +49,7 @@ export interface OriginalJob {
   readonly dedup_key: string | null
   readonly correlation_id: string
   readonly payload: unknown
+  readonly payload_version: number
 }
 
 export interface WholeDeadLetter extends DeadLetter {

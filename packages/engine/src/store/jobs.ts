@@ -155,6 +155,7 @@ export interface ClaimedJob {
   readonly tenant: string | null
   readonly priority: number
   readonly payload: unknown
+  readonly payloadVersion: number
   readonly attempt: number
   readonly maxAttempts: number
   readonly crashes: number
@@ -187,6 +188,7 @@ export type ClaimedTuple = readonly [
   cancelRequested: true | null,
   runAtS: number,
   ageS: number,
+  payloadVersion: number | null,
 ]
 
 /** In the order in which they are to run. */
@@ -221,7 +223,7 @@ const entries = ({ queues }: ClaimRequest): [string, string, string] => [
 ]
 
 function claimedJob(tuple: ClaimedTuple, claimedAt: Now): ClaimedJob {
-  const [id, , , , , , , , crashes, correlationId, , , cancelRequested, runAtS, ageS] = tuple
+  const [id, , , , , , , , crashes, correlationId, , , cancelRequested, runAtS, ageS, payloadVersion] = tuple
   return {
     id,
     type: tuple[1],
@@ -229,6 +231,7 @@ function claimedJob(tuple: ClaimedTuple, claimedAt: Now): ClaimedJob {
     tenant: tuple[3],
     priority: tuple[4],
     payload: tuple[5],
+    payloadVersion: payloadVersion ?? 1,
     attempt: tuple[6],
     maxAttempts: tuple[7],
     crashes: crashes ?? 0,

@@ -117,6 +117,7 @@ function claimed(job: NewJob, { attempt = 1, age = 0, clock = systemClock }: Bar
     tenant,
     priority,
     payload: asStored(job.payload),
+    payloadVersion: job.payloadVersion,
     attempt,
     maxAttempts,
     crashes: 0,

@@ -2,7 +2,7 @@
 import { after, type Clock, monotonicMs } from '../clock.ts'
 import { RetryAfter } from '../contract/outcome.ts'
 import { parseStored } from '../contract/payload.ts'
-import { BudgetExceeded, TimedOut } from '../errors.ts'
+import { BudgetExceeded, NewerPayload, TimedOut } from '../errors.ts'
 import { runContext } from '../run-context.ts'
 import type { Settlement } from '../store/settlements.ts'
 import { type ContextServices, type Implementation, RunningContext } from './context.ts'
@@ -34,6 +34,8 @@ export interface ExecutorServices extends ContextServices {
 
 export class Executor {
   readonly #services: ExecutorServices
+  /** What was told once. */
+  readonly #newer = new Set<string>()
 
   constructor(services: ExecutorServices) {
     this.#services = services
@@ -44,7 +46,7 @@ export class Executor {
    * what is asynchronous waits for the event loop, because a promise costs more than a trivial job.
    */
   execute(run: Run): void {
-    const payload = endingOf(() => parseStored(run.contract, run.job.payload))
+    const payload = endingOf(() => parseStored(run.contract, run.job.payload, run.job.payloadVersion))
     if (payload instanceof Promise) void payload.then((later) => this.#start(run, later))
     else this.#start(run, payload)
   }
@@ -64,7 +66,17 @@ export class Executor {
 
   #refusal(run: Run, payload: Ending): Ending | undefined {
     if (run.abortReason !== undefined) return { thrown: run.abortReason }
-    return 'thrown' in payload ? payload : undefined
+    if (!('thrown' in payload)) return undefined
+    if (payload.thrown instanceof NewerPayload) this.#tellNewer(payload.thrown)
+    return payload
+  }
+
+  /** Once for a type and version: thousands of such jobs may wait. */
+  #tellNewer({ type, stored, known, message }: NewerPayload): void {
+    const key = `${type} ${stored}`
+    if (this.#newer.has(key)) return
+    this.#newer.add(key)
+    this.#services.logger.warn({ type, stored, known }, message)
   }
 
   #call(run: Run, context: RunningContext, payload: unknown): Ending | Promise<Ending> {

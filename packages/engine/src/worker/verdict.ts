@@ -9,7 +9,9 @@ import {
   InvalidPayload,
   InvalidResult,
   LeaseLost,
+  NewerPayload,
   OnceBusy,
+  PayloadNotUpgraded,
   TenantIsolationViolation,
   TenantSuspended,
   TimedOut,
@@ -31,6 +33,13 @@ export class CancelRequested extends Error {
     super('The job was cancelled while it ran.')
   }
 }
+
+/**
+ * A payload of a version that this worker does not know is for workers that do: an attempt would be burnt for nothing,
+ * and a dead letter would blame the job for the order of a deployment. It comes again this often and without end, because
+ * nobody can tell how long a deployment takes; the worker's log says so, and `millrace explain`.
+ */
+const NEWER_WAIT_MS = 15_000
 
 export interface VerdictInput {
   run: Run
@@ -100,6 +109,8 @@ function failed({ run, ageMs, logs, random }: VerdictInput, error: unknown): Set
   if (error instanceof BudgetExceeded) return held(run, error)
   // One of another job, which the handler tried to enqueue, is a failure like any other.
   if (error instanceof InvalidPayload && error.isStored) return bury(run, 'invalid_payload', error, logs)
+  if (error instanceof PayloadNotUpgraded) return bury(run, 'invalid_payload', error, logs)
+  if (error instanceof NewerPayload) return requeue(run, { delayMs: NEWER_WAIT_MS, refund: true })
   if (isHopeless(error)) return bury(run, 'unrecoverable', error, logs)
   const isPostponed = error instanceof RetryAfter || error instanceof BreakerOpen || error instanceof OnceBusy
   if (!isPostponed && attempt >= maxAttempts) return bury(run, 'exhausted', error, logs)
