@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { hasEmbedded } from '@millrace/embedded'
 import { type Command, Option } from 'commander'
-import { createMillrace, type Logger, type Millrace } from 'millrace'
+import { createMillrace, encryptionFrom, type Logger, type Millrace } from 'millrace'
 import { type Database, openForLook } from './database.ts'
 import { fail, Refused } from './failure.ts'
 import type { Workload } from './workload.ts'
@@ -56,11 +56,13 @@ export async function withClient(
     const workload = await namedWorkload(options.module)
     const database = await existingDatabase(options.databaseUrl)
     resources.push(database)
+    const encryption = encryptionFrom(process.env)
     const millrace = createMillrace({
       database: database.url,
       jobs: workload?.jobs ?? [],
       maxConnections: 2,
       logger: silent,
+      ...(encryption && { encryption }),
     })
     resources.push({ stop: () => millrace.close() })
     await work({ millrace, workload })

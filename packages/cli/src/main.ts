@@ -9,6 +9,7 @@ import { enqueueCommand } from './commands/enqueue.ts'
 import { explainCommand } from './commands/explain.ts'
 import { jobCommand } from './commands/job.ts'
 import { jobsCommand } from './commands/jobs.ts'
+import { keysCommand } from './commands/keys.ts'
 import { migrateCommand } from './commands/migrate.ts'
 import { psqlCommand } from './commands/psql.ts'
 import { queuesCommand } from './commands/queues.ts'
@@ -31,6 +32,8 @@ Examples:
 Environment:
   DATABASE_URL   the database; without it \`dev\` and \`psql\` start the project's embedded Postgres, which keeps its data,
                  and the commands that look at jobs use it if there is one
+  MILLRACE_ENCRYPTION_KEYS, MILLRACE_LOOKUP_KEY
+                 the keys of sensitive job types: id:base64,id:base64, the first encrypts; and base64
   LOG_LEVEL      debug, info (default), warn or error
 `
 
@@ -58,6 +61,7 @@ export async function main(argv: readonly string[] = process.argv): Promise<void
     .addCommand(budgetsCommand())
     .addCommand(breakersCommand())
     .addCommand(tenantPoliciesCommand())
+    .addCommand(keysCommand())
     .addCommand(psqlCommand())
     .addCommand(typesCommand())
     .addHelpText('after', help)

@@ -2,6 +2,7 @@
 import {
   createMillrace,
   type Duration,
+  encryptionFrom,
   type Logger,
   type Millrace,
   type Worker,
@@ -29,7 +30,10 @@ export async function startWorker(lifecycle: Lifecycle, plan: WorkerPlan): Promi
   const { jobs, tenantRole } = workload
   const millrace = await lifecycle.start({
     name: 'client',
-    begin: async () => createMillrace({ database: databaseUrl, jobs, tenantRole, logger }),
+    begin: async () => {
+      const encryption = encryptionFrom(process.env)
+      return createMillrace({ database: databaseUrl, jobs, tenantRole, logger, ...(encryption && { encryption }) })
+    },
     end: (client) => client.close(),
   })
   logJobs(millrace, logger)

@@ -24,6 +24,7 @@ test('the help lists the commands and shows examples', async () => {
     'budgets',
     'breakers',
     'tenant-policies',
+    'keys',
     'psql',
     'types',
   ])

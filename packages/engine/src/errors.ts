@@ -9,6 +9,8 @@ export type MillraceErrorCode =
   | 'payload_not_upgraded'
   | 'newer_payload'
   | 'secret_in_payload'
+  | 'encryption_key_missing'
+  | 'undecryptable'
   | 'unknown_job_type'
   | 'tenant_required'
   | 'tenant_mismatch'
@@ -133,11 +135,47 @@ export class SecretInPayload extends MillraceError {
   constructor(type: string, path: string, rule: string) {
     super(
       'secret_in_payload',
-      `The payload of job "${type}" carries a secret${path === '' ? '' : ` at ${path}`}, judging by ${rule}. Payloads are kept in plain text, also in archives and backups. Keep the secret where secrets belong and pass a reference; if it must be there, list the path in \`allowSecrets\` of the contract.`,
+      `The payload of job "${type}" carries a secret${path === '' ? '' : ` at ${path}`}, judging by ${rule}. Payloads are kept in plain text, also in archives and backups. Keep the secret where secrets belong and pass a reference; if it must be there, list the path in \`sensitive\` of the contract, which encrypts it, or in \`allowSecrets\`.`,
     )
     this.type = type
     this.path = path
     this.rule = rule
+  }
+}
+
+/** The type is sensitive, and this program has no keys to encrypt with. */
+export class EncryptionKeyMissing extends MillraceError {
+  readonly type: string
+
+  constructor(type: string) {
+    super(
+      'encryption_key_missing',
+      `Job "${type}" has sensitive paths, and this program has no keys to encrypt them with. Pass createMillrace({ encryption: { keys } }), or set MILLRACE_ENCRYPTION_KEYS for the command line.`,
+    )
+    this.type = type
+  }
+}
+
+/** A stored value cannot be decrypted. Names the place and the key, never the value. */
+export class Undecryptable extends MillraceError {
+  readonly type: string
+  readonly path: string
+  /** The key under which it was encrypted. */
+  readonly keyId: string
+
+  constructor(
+    type: string,
+    facts: { part: string; path: string; keyId: string; isKeyMissing: boolean; known: readonly string[] },
+  ) {
+    const { part, path, keyId, isKeyMissing, known } = facts
+    const have = known.length === 0 ? 'it has no keys' : `it has ${known.map((id) => `"${id}"`).join(', ')}`
+    const why = isKeyMissing
+      ? `it was encrypted under key "${keyId}", which this program does not have (${have}). Add that key behind the others, then redrive the dead letter.`
+      : `it does not open under key "${keyId}". Either that id belongs to another key by now, or the value was altered or moved from another place.`
+    super('undecryptable', `The stored ${part} of job "${type}" cannot be decrypted at ${path}: ${why}`)
+    this.type = type
+    this.path = path
+    this.keyId = keyId
   }
 }
 

@@ -1,4 +1,5 @@
 // What is kept of an error.
+import { withoutShapes } from './contract/secrets.ts'
 import { type Described, fingerprintOf } from './fingerprint.ts'
 
 /** What is kept of a failure, whatever was thrown. */
@@ -10,11 +11,18 @@ export interface Failure extends Described {
 const MAX_MESSAGE = 4_000
 const MAX_STACK = 8_000
 
-/** Turns anything thrown into text that Postgres will store: recording a failure must never fail. */
-export function failureFrom(thrown: unknown): Failure {
-  const described = describe(thrown)
+/**
+ * Turns anything thrown into text that Postgres will store: recording a failure must never fail. What has the shape of a
+ * secret is taken out; `withhold` takes out more.
+ */
+export function failureFrom(thrown: unknown, withhold: (described: Described) => Described = same): Failure {
+  const { class: name, message, stack } = withhold(describe(thrown))
+  const described = { class: name, message: safe(message), stack: stack === null ? null : safe(stack) }
   return { ...described, fingerprint: fingerprintOf(described) }
 }
+
+const same = (described: Described): Described => described
+const safe = (text: string): string => withoutShapes(text, '[redacted]')
 
 /** A failure that nobody threw: we found it out ourselves. */
 export function failureOf(name: string, message: string): Failure {

@@ -19,6 +19,7 @@ export type {
   RedriveOptions,
   ResolveResult,
 } from './client/dead-letters.ts'
+export type { EncryptionKeys, KeysProgress, KeyUse, RotationResult } from './client/encryption-keys.ts'
 export type { EnqueueOptions } from './client/enqueue-options.ts'
 export type { EnqueueResult } from './client/enqueuer.ts'
 export type { Explanation } from './client/explain.ts'
@@ -41,6 +42,7 @@ export {
 } from './contract/budget.ts'
 export type { Duration } from './contract/duration.ts'
 export { defineJob, type JobContract, type PayloadInput, type ResultOutput, type Retention } from './contract/job.ts'
+export { type EncryptionKey, type EncryptionOptions, encryptionFrom } from './contract/key-ring.ts'
 export { defineLimit, type Limit, type LimitOptions } from './contract/limit.ts'
 export { cancel, discard, type Outcome, RetryAfter, snooze } from './contract/outcome.ts'
 export { type CheckedPayload, checkPayload } from './contract/payload.ts'
@@ -58,6 +60,7 @@ export {
   ClientClosed,
   DatabaseTimeout,
   DatabaseUnavailable,
+  EncryptionKeyMissing,
   EnqueueUnknown,
   InvalidDefinition,
   InvalidPayload,
@@ -83,6 +86,7 @@ export {
   TenantRequired,
   TenantSuspended,
   TimedOut,
+  Undecryptable,
   UnknownBudget,
   UnknownJobType,
   UnknownService,

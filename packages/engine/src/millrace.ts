@@ -9,6 +9,7 @@ import {
   type CorrelationTrace,
 } from './client/correlation.ts'
 import { DeadLetters, type RedriveOptions } from './client/dead-letters.ts'
+import { EncryptionKeys } from './client/encryption-keys.ts'
 import type { EnqueueOptions, OptionsArgument } from './client/enqueue-options.ts'
 import { type EnqueueResult, Enqueuer } from './client/enqueuer.ts'
 import { Explainers, type Explanation } from './client/explain.ts'
@@ -22,8 +23,9 @@ import { Tenants } from './client/tenants.ts'
 import { Waker } from './client/waker.ts'
 import { type Clock, systemClock } from './clock.ts'
 import type { JobContract, PayloadInput, ResultOutput } from './contract/job.ts'
+import { type EncryptionOptions, KeyRing } from './contract/key-ring.ts'
 import { Registry } from './contract/registry.ts'
-import { InvalidDefinition, WorkerStopping } from './errors.ts'
+import { EncryptionKeyMissing, InvalidDefinition, WorkerStopping } from './errors.ts'
 import { Events } from './events.ts'
 import { checkTenantPolicies, type TenantPolicyOptions, type TenantPolicyReport } from './governance/tenant-policies.ts'
 import { checkTenantRole } from './governance/tenant-role.ts'
@@ -61,6 +63,8 @@ export interface MillraceOptions {
   tenantRole?: string | undefined
   /** Default: warnings and errors as JSON lines on stderr. A pino instance fits. */
   logger?: Logger
+  /** The keys of job types that are `sensitive`. */
+  encryption?: EncryptionOptions
   /** For tests that move time. */
   clock?: Clock
 }
@@ -99,6 +103,8 @@ export class Millrace {
   readonly limits: Limits
   /** The circuit breakers of the services that handlers call. */
   readonly breakers: CircuitBreakers
+  /** Which encryption keys are still needed, and how to be rid of one. */
+  readonly keys: EncryptionKeys
   readonly #options: MillraceOptions
   readonly #connection: pg.ClientConfig
   readonly #schema: string
@@ -121,14 +127,15 @@ export class Millrace {
     this.#connection = typeof options.database === 'string' ? { connectionString: options.database } : options.database
     this.#schema = options.schema ?? 'millrace'
     this.#clock = options.clock ?? systemClock
-    this.#registry = new Registry(options.jobs)
+    const { encryption } = options
+    this.#registry = new Registry(options.jobs, encryption && new KeyRing(encryption))
     this.#db = this.#open(options.maxConnections ?? DEFAULT_CONNECTIONS)
     const db = this.#db
     const isNotifyEnabled = options.notify ?? true
     this.#waker = new Waker(db, { isEnabled: isNotifyEnabled })
     this.#herald = new Herald({ db, events: this.events }, { isEnabled: isNotifyEnabled })
-    this.#results = new Results({ db, events: this.events, connection: this.#connection }, { isNotifyEnabled })
     const services = { db, clock: this.#clock, registry: this.#registry, waker: this.#waker, herald: this.#herald }
+    this.#results = new Results({ ...services, events: this.events, connection: this.#connection }, { isNotifyEnabled })
     this.#enqueuer = new Enqueuer({ ...services, events: this.events })
     this.#jobs = new JobManager(services)
     this.deadLetters = new DeadLetters(services)
@@ -137,6 +144,7 @@ export class Millrace {
     this.pauses = new Pauses(services)
     this.limits = new Limits(services)
     this.breakers = new CircuitBreakers({ ...services, events: this.events, logger: options.logger ?? stderrLogger })
+    this.keys = new EncryptionKeys(services)
     this.#correlations = new Correlations(services)
     this.#explainers = new Explainers(services)
   }
@@ -229,7 +237,11 @@ export class Millrace {
 
   /** Starts a worker in this process. Refuses a server or schema on which the guarantees would not hold. */
   async work(options: WorkOptions): Promise<Worker> {
-    for (const { contract } of options.handlers) this.#registry.demand(contract)
+    for (const { contract } of options.handlers) {
+      this.#registry.demand(contract)
+      if (contract.sensitive.length > 0 && this.#registry.keys === undefined)
+        throw new EncryptionKeyMissing(contract.type)
+    }
     const { tenantRole } = this.#options
     const settings = workerSettings(options, { connection: this.#connection, tenantRole })
     this.#demandPlainConnection()

@@ -27,7 +27,7 @@ import {
 } from '../store/breakers.ts'
 import type { Database } from '../store/db.ts'
 import { reportBreaker } from './breaker-events.ts'
-import { author } from './dead-letters.ts'
+import { author } from './enqueue-options.ts'
 import type { Waker } from './waker.ts'
 
 export interface Breaker {

@@ -1,8 +1,10 @@
 // Following one action through all the jobs it caused: they share a correlation id.
+import type { Registry } from '../contract/registry.ts'
 import { InvalidDefinition } from '../errors.ts'
 import { type JobRun, jobRuns, jobsByCorrelation } from '../store/correlations.ts'
 import type { Database } from '../store/db.ts'
 import type { Job } from '../store/jobs.ts'
+import { shownJob } from './protect.ts'
 
 export interface CorrelationOptions {
   /** Jobs at most, from 1 to 1,000. Default 100. */
@@ -55,9 +57,11 @@ const RUNS_PER_JOB = 10
 
 export class Correlations {
   readonly #db: Database
+  readonly #registry: Registry
 
-  constructor(services: { db: Database }) {
+  constructor(services: { db: Database; registry: Registry }) {
     this.#db = services.db
+    this.#registry = services.registry
   }
 
   async jobs(correlationId: string, options: CorrelationOptions): Promise<CorrelatedJobs> {
@@ -65,7 +69,8 @@ export class Correlations {
     if (!isStorable(correlationId)) return { jobs: [], isMore: false }
     // One more than asked for tells whether there are more.
     const jobs = await jobsByCorrelation(this.#db, correlationId, limit + 1)
-    return { jobs: jobs.slice(0, limit), isMore: jobs.length > limit }
+    const shown = jobs.slice(0, limit).map((job) => shownJob(this.#registry, job))
+    return { jobs: shown, isMore: jobs.length > limit }
   }
 
   async trace(correlationId: string, options: CorrelationOptions): Promise<CorrelationTrace> {

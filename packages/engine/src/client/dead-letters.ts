@@ -23,7 +23,8 @@ import {
 } from '../store/dead-letters.ts'
 import { isJobId } from '../store/job-id.ts'
 import { type JobAttempt, jobAttempts } from '../store/jobs.ts'
-import { label, wholeNumber } from './enqueue-options.ts'
+import { author, wholeNumber } from './enqueue-options.ts'
+import { shown } from './protect.ts'
 import { type RedriveResult, redrive } from './redrive.ts'
 import type { Waker } from './waker.ts'
 
@@ -90,7 +91,11 @@ export class DeadLetters {
   async get(id: string): Promise<DeadLetterDetails | undefined> {
     if (!isJobId(id)) return undefined
     const letter = (await deadLetterGet(this.#db, [id])).get(id)
-    return letter && { ...letter, failedAttempts: await jobAttempts(this.#db, letter.jobId) }
+    if (letter === undefined) return undefined
+    const { type, originalJob, jobId } = letter
+    const payload = shown(this.#registry, type, originalJob.payload)
+    const failedAttempts = await jobAttempts(this.#db, jobId)
+    return { ...letter, originalJob: { ...originalJob, payload }, failedAttempts }
   }
 
   /** The letter of a job that died, if it left one. */
@@ -211,11 +216,6 @@ async function answerAll<Result extends { id: string }>(
 }
 
 const listOf = (ids: LetterIds): readonly string[] => (typeof ids === 'string' ? [ids] : ids)
-
-export function author(by: string): string {
-  if (!by) throw new InvalidDefinition('`by` is missing: say who decides, because it is written down.')
-  return label(by, 'by') as string
-}
 
 function closingAs(as: Closing['as'], { by, note }: { by: string; note?: string }): Closing {
   return { as, by: author(by), note: note === undefined ? null : noteText(note) }

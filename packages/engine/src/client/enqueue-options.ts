@@ -91,6 +91,12 @@ export function label(value: unknown, what: string): string | null {
   return value
 }
 
+/** Who decides something: it is written down with the decision. */
+export function author(by: string, option = 'by'): string {
+  if (!by) throw new InvalidDefinition(`\`${option}\` is missing: say who decides, because it is written down with it.`)
+  return label(by, option) as string
+}
+
 function jobId(id: string | undefined): string | null {
   if (id === undefined) return null
   if (!isJobId(id)) throw new InvalidDefinition(`parentJobId is ${JSON.stringify(id)}: expected the id of a job.`)

@@ -17,6 +17,7 @@ import { chunksOf, type InsertOptions, jobInsert, type NewJob } from '../store/j
 import { type EnqueueOptions, newJob, type PreparedJob } from './enqueue-options.ts'
 import { enqueueFailure, GroupCommit } from './group-commit.ts'
 import { type InsertResult, insertKeyed, KEY_WAIT_MS } from './keyed-insert.ts'
+import { protectedJob } from './protect.ts'
 import { TenantLimits } from './tenant-limits.ts'
 import type { Waker } from './waker.ts'
 
@@ -59,7 +60,8 @@ export class Enqueuer {
 
   async enqueue(contract: JobContract, payload: unknown, options: EnqueueOptions): Promise<EnqueueResult> {
     this.#registry.demand(contract)
-    const { job, warnings } = await newJob(contract, payload, options)
+    const { job: plain, warnings } = await newJob(contract, payload, options)
+    const job = protectedJob(this.#registry, contract, plain)
     if (job.tenant !== null) return first(await this.#write(contract, [{ job, warnings }], options.tx))
     if (options.tx !== undefined) return warned(first(await this.#insertIn(options.tx, [job])), warnings)
     if (job.dedupKey === null) return queued(await this.#unkeyed.add(job), warnings)
@@ -77,7 +79,8 @@ export class Enqueuer {
     try {
       for (const payload of payloads) {
         const outcome = newJob(contract, payload, options)
-        prepared.push(outcome instanceof Promise ? await outcome : outcome)
+        const { job, warnings } = outcome instanceof Promise ? await outcome : outcome
+        prepared.push({ job: protectedJob(this.#registry, contract, job), warnings })
       }
     } catch (error) {
       throw inList(error, prepared.length)

@@ -20,6 +20,7 @@ import {
 } from '../store/jobs.ts'
 import { ensurePartitions } from '../store/partitions.ts'
 import type { Herald } from './herald.ts'
+import { shownJob } from './protect.ts'
 import type { Waker } from './waker.ts'
 
 export type CancelResult =
@@ -108,7 +109,8 @@ export class JobManager {
   }
 
   async get(id: string): Promise<Job | undefined> {
-    return isJobId(id) ? jobGet(this.#db, id) : undefined
+    const job = isJobId(id) ? await jobGet(this.#db, id) : undefined
+    return job && shownJob(this.#registry, job)
   }
 
   async list(filter: JobFilter): Promise<Job[]> {
@@ -117,7 +119,8 @@ export class JobManager {
       throw new InvalidDefinition(`before is ${JSON.stringify(before)}: expected the id of a job.`)
     if (!Number.isInteger(limit) || limit < 1 || limit > MAX_PAGE)
       throw new InvalidDefinition(`limit is ${limit}: expected an integer from 1 to ${MAX_PAGE}.`)
-    return jobList(this.#db, filter)
+    const jobs = await jobList(this.#db, filter)
+    return jobs.map((job) => shownJob(this.#registry, job))
   }
 
   async attempts(id: string): Promise<JobAttempt[]> {

@@ -6,7 +6,6 @@
 // will not take is halved until the culprit stands alone.
 import type { Clock } from '../clock.ts'
 import type { Registry } from '../contract/registry.ts'
-import { upgraded } from '../contract/versions.ts'
 import { KeyBusy, MillraceError, type MillraceErrorCode, UnknownJobType } from '../errors.ts'
 import { isRefused } from '../sql-state.ts'
 import type { Database, Transaction } from '../store/db.ts'
@@ -20,6 +19,7 @@ import {
 import type { NewJob } from '../store/jobs.ts'
 import { newJob } from './enqueue-options.ts'
 import { type InsertResult, insertKeyed, KEY_WAIT_MS } from './keyed-insert.ts'
+import { edited, originalPayload, protectedJob } from './protect.ts'
 
 export type RedriveResult =
   /** A new job does the work: this is its id. */
@@ -109,8 +109,8 @@ async function prepare(
   const isEdited = request.payload !== undefined
   const keepsKey = originalJob.dedup_key !== null && !(isEdited && contract.dedupeKey !== undefined)
   try {
-    const stored = () => upgraded(contract, originalJob.payload, originalJob.payload_version)
-    const { job } = await newJob(contract, isEdited ? request.payload : stored(), {
+    const payload = isEdited ? edited(contract, request.payload) : originalPayload(registry, contract, originalJob)
+    const { job } = await newJob(contract, payload, {
       ...(letter.tenant === null ? {} : { tenant: letter.tenant }),
       ...(keepsKey ? { dedupKey: originalJob.dedup_key as string } : {}),
       priority: originalJob.priority,
@@ -119,7 +119,7 @@ async function prepare(
       createdBy: request.by,
       maxAttempts: request.maxAttempts ?? originalJob.max_attempts,
     })
-    return { id, job }
+    return { id, job: protectedJob(registry, contract, job) }
   } catch (error) {
     return refusal(id, error)
   }

@@ -4,6 +4,8 @@ import { type Duration, toMs } from '../contract/duration.ts'
 import type { JobContract, ResultOutput } from '../contract/job.ts'
 import { validate } from '../contract/payload.ts'
 import type { DeadReason } from '../contract/redrive.ts'
+import type { Registry } from '../contract/registry.ts'
+import { openStored } from '../contract/sealed.ts'
 import { JobNotFound, ResultMismatch } from '../errors.ts'
 import type { Events } from '../events.ts'
 import type { Database } from '../store/db.ts'
@@ -11,6 +13,7 @@ import type { EndedJob } from '../store/ended-jobs.ts'
 import { isJobId } from '../store/job-id.ts'
 import { EndWatch } from './end-watch.ts'
 import { EndedListener } from './ended-listener.ts'
+import { shown } from './protect.ts'
 
 export interface ResultOptions<C extends JobContract = JobContract> {
   /** How long to wait. Default 30 s. */
@@ -32,6 +35,7 @@ export type JobResult<Result = unknown> =
 export interface ResultsServices {
   db: Database
   events: Events
+  registry: Registry
   connection: pg.ClientConfig
 }
 
@@ -39,8 +43,10 @@ const DEFAULT_TIMEOUT: Duration = '30s'
 
 export class Results {
   readonly #watch: EndWatch
+  readonly #registry: Registry
 
-  constructor({ db, events, connection }: ResultsServices, options: { isNotifyEnabled: boolean }) {
+  constructor({ db, events, registry, connection }: ResultsServices, options: { isNotifyEnabled: boolean }) {
+    this.#registry = registry
     const listener = new EndedListener({
       connection,
       schema: db.schema,
@@ -57,7 +63,13 @@ export class Results {
     if (!isJobId(id)) throw new JobNotFound(id, 'that is no id. Pass the id that enqueue returned.')
     const ended = await this.#watch.until(id, { type: contract?.type, timeoutMs, signal })
     if (ended === 'gone') return { status: 'gone' }
-    return resultOf(ended, contract)
+    return resultOf({ ...ended, result: this.#readable(ended, contract) }, contract)
+  }
+
+  /** Who names the contract means the value: only then what is sensitive in it is decrypted. */
+  #readable({ type, result }: EndedJob, contract: JobContract | undefined): unknown {
+    if (contract === undefined) return shown(this.#registry, type, result)
+    return openStored(this.#registry.keys, { contract, part: 'result' }, result)
   }
 
   close(): Promise<void> {

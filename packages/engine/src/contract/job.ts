@@ -60,6 +60,11 @@ export interface JobDefinition<
    * any one key or position; a path covers everything below it.
    */
   allowSecrets?: readonly string[]
+  /**
+   * Paths of payload and result, in the same form, whose values are stored encrypted. Needs the keys of
+   * createMillrace({ encryption }). Secrets may be there. What the handler throws is stored without its message.
+   */
+  sensitive?: readonly string[]
 }
 
 export interface JobContract<
@@ -88,7 +93,9 @@ export interface JobContract<
   readonly budget: Budget | undefined
   readonly services: readonly (Service | string)[]
   readonly examples: readonly unknown[]
+  /** The sensitive ones included. */
   readonly allowSecrets: readonly string[]
+  readonly sensitive: readonly string[]
   /** Only in the types: whether the tenant comes from the payload. */
   readonly derivesTenant: DerivesTenant
 }
@@ -151,6 +158,7 @@ export function defineJob<
     throw new InvalidDefinition(`Job "${type}" has timeout 0: every job needs a finite timeout above 0, like '5m'.`)
   }
   checkVersions(type, version, migrate)
+  const sensitive = checkPaths(type, 'sensitive', definition.sensitive)
   return {
     type,
     queue,
@@ -170,16 +178,17 @@ export function defineJob<
     budget: definition.budget,
     services: checkServices(type, definition.services ?? []),
     examples: definition.examples ?? [],
-    allowSecrets: checkPaths(type, definition.allowSecrets ?? []),
+    allowSecrets: [...checkPaths(type, 'allowSecrets', definition.allowSecrets), ...sensitive],
+    sensitive,
     derivesTenant: (tenant !== undefined) as never,
   }
 }
 
-function checkPaths(type: string, paths: readonly string[]): readonly string[] {
+function checkPaths(type: string, option: string, paths: readonly string[] = []): readonly string[] {
   const wrong = paths.find((path) => typeof path !== 'string' || path.split('.').includes(''))
   if (wrong === undefined) return paths
   throw new InvalidDefinition(
-    `Job "${type}" has ${JSON.stringify(wrong)} in allowSecrets: expected keys joined by dots, like 'auth.token' or 'items.*.password'.`,
+    `Job "${type}" has ${JSON.stringify(wrong)} in ${option}: expected keys joined by dots, like 'auth.token' or 'items.*.password'.`,
   )
 }
 

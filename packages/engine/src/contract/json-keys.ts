@@ -1,5 +1,6 @@
 // What is known about the keys of payloads, and how the path to a value is written.
 import { storable } from '../failure.ts'
+import { SEAL } from './sealed.ts'
 import { SHORTEST_SHAPE, type Suspicion, suspectName, suspectText } from './secrets.ts'
 
 export const UNSTORABLE_TEXT =
@@ -34,6 +35,7 @@ export function factsOf(key: string): KeyFacts {
 function look(key: string): KeyFacts {
   if (key === '__proto__')
     return { problem: 'it has the key "__proto__", which replaces prototypes when objects are merged; rename it' }
+  if (key === SEAL) return { problem: `it has the key "${SEAL}", which marks encrypted values; rename it` }
   if (!isStorable(key)) return { problem: `it has a key that ${UNSTORABLE_TEXT}` }
   return {
     itself: key.length >= SHORTEST_SHAPE ? suspectText(key) : undefined,

@@ -59,13 +59,27 @@ function valueFrom(contract: JobContract, checked: Checked): unknown {
   return checked.value
 }
 
-/** Some libraries quote the value in their message; where secrets are meant to be, it must not end up in a log. */
-function shown(contract: JobContract, issues: readonly PayloadIssue[]): PayloadIssue[] {
-  return issues.map(({ path, message }) =>
-    isAllowed(contract.allowSecrets, path.split('.'))
-      ? { path, message: 'it does not fit the schema' }
-      : { path, message },
-  )
+/**
+ * Some libraries quote the value in their message; where secrets are meant to be, it must not end up in a log. Of a
+ * sensitive type no message is told, since one about a whole object may quote what is in it, and no key below a path.
+ */
+function shown({ allowSecrets, sensitive }: JobContract, issues: readonly PayloadIssue[]): PayloadIssue[] {
+  return issues.map(({ path, message }) => {
+    const keys = path.split('.')
+    const depth = keys.findIndex((_, i) => isAllowed(sensitive, keys.slice(0, i + 1)))
+    const isTold = sensitive.length === 0 && !isAllowed(allowSecrets, keys)
+    return {
+      path: depth === -1 ? path : keys.slice(0, depth + 1).join('.'),
+      message: isTold ? message : 'it does not fit the schema',
+    }
+  })
+}
+
+/** What is wrong with a handler's result, for people. */
+export function resultIssues(contract: JobContract, issues: readonly PayloadIssue[]): string {
+  return shown(contract, issues)
+    .map(({ path, message }) => `${path} ${message}`.trim())
+    .join('; ')
 }
 
 /** The JSON text of a handler's result, or why there is none. */

@@ -2,16 +2,19 @@ import { suggestion } from '../did-you-mean.ts'
 import { InvalidDefinition, UnknownJobType } from '../errors.ts'
 import type { Budget } from './budget.ts'
 import type { JobContract, Retention } from './job.ts'
+import type { KeyRing } from './key-ring.ts'
 import type { ResolvedRedrive } from './redrive.ts'
 import { type Service, serviceName } from './service.ts'
 
-/** The contracts one program knows, by type. */
+/** The contracts one program knows, by type, and the keys of what is sensitive in their jobs. */
 export class Registry {
   readonly #contracts = new Map<string, JobContract>()
   readonly #budgets = new Map<string, Budget>()
   readonly #services = new Map<string, Service>()
+  readonly keys: KeyRing | undefined
 
-  constructor(contracts: Iterable<JobContract>) {
+  constructor(contracts: Iterable<JobContract>, keys?: KeyRing) {
+    this.keys = keys
     for (const contract of contracts) {
       const other = this.#contracts.get(contract.type)
       if (other !== undefined && other !== contract) {

@@ -110,6 +110,32 @@ function hasCheckDigit(text: string): boolean {
   return sum % 10 === 0
 }
 
+const REST = '[\\w.~+/=-]*'
+const TOKENS_ANYWHERE = TOKENS.map(([{ source }]) => new RegExp(source.replace(/^\^|\$$/g, '') + REST, 'g'))
+const WHOLE_PRIVATE_KEY = new RegExp(
+  `${PRIVATE_KEY.source}[^]*?(?:-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----|$)`,
+  'g',
+)
+const PASSWORD_IN_URL = /(:\/\/[^\s/?#:@]*:)(?!\**@)[^\s/?#@]+@/g
+const CARD_ANYWHERE = /(?<![\d.-])(?:\d{4}([ -]?)\d{4}\1\d{4}\1\d{4}|3[47]\d{2}([ -]?)\d{6}\2\d{5})(?![\d.-])/g
+/** `name=value`, `name: value` and `"name":"value"`, also where the quotes are escaped. */
+const NAMED =
+  /([A-Za-z][\w.-]{0,60})(\\?["'])?(\s*[=:]\s*)(?:(\\?["'])(?:.{0,1000}?)\4|(?:Bearer|Basic|Digest|Token) +[^\s,;"']+|[^\s,;&"'{}[\]\\]+)/g
+
+/** The text with `mark` in place of whatever has the shape or the name of a secret, certain or not. */
+export function withoutShapes(text: string, mark: string): string {
+  let shown = text
+  if (TOKEN_START.test(shown)) for (const pattern of TOKENS_ANYWHERE) shown = shown.replace(pattern, mark)
+  if (shown.includes('PRIVATE KEY')) shown = shown.replace(WHOLE_PRIVATE_KEY, mark)
+  if (shown.includes('://')) shown = shown.replace(PASSWORD_IN_URL, `$1${mark}@`)
+  if (/[=:]/.test(shown)) {
+    shown = shown.replace(NAMED, (whole, name: string, quote = '', sign: string) =>
+      suspectName(name)?.isCertain ? `${name}${quote}${sign}${mark}` : whole,
+    )
+  }
+  return shown.replace(CARD_ANYWHERE, (digits) => (suspectText(digits) === undefined ? digits : mark))
+}
+
 /** Is this path, or one above it, in the contract's allow-list? `*` stands for any one key or position. */
 export function isAllowed(allowed: readonly string[], path: readonly string[]): boolean {
   return allowed.some((pattern) => {

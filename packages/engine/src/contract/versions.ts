@@ -53,7 +53,8 @@ export function upgraded(contract: JobContract, stored: unknown, from: number): 
   return payload
 }
 
-function told(_contract: JobContract, thrown: unknown): string {
+/** A message may quote the payload. */
+function told({ sensitive }: JobContract, thrown: unknown): string {
   const { class: name, message } = failureFrom(thrown)
-  return `${name}: ${message}`
+  return sensitive.length > 0 ? name : `${name}: ${message}`
 }

@@ -1,9 +1,10 @@
 // A run without a database: the row that enqueueing would have written, claimed in thought, through the same executor
 // and verdict that a worker uses.
-import { randomUUID } from 'node:crypto'
+import { randomBytes, randomUUID } from 'node:crypto'
 import { type EnqueueOptions, newJob } from '../client/enqueue-options.ts'
 import { type Clock, monotonicMs, systemClock } from '../clock.ts'
 import { type Duration, toMs } from '../contract/duration.ts'
+import { KeyRing } from '../contract/key-ring.ts'
 import { InvalidDefinition } from '../errors.ts'
 import type { Door } from '../governance/breaker-call.ts'
 import type { ClaimedJob, NewJob } from '../store/jobs.ts'
@@ -34,7 +35,9 @@ export async function runBare(
   const { job: enqueued } = await newJob(contract, payload, options)
   const job = claimed(enqueued, options)
   const [lane] = planLanes({}, [contract]) as [Lane]
-  const run = new Run(job, { runId: randomUUID(), lane, contract, place: 0, claimedAtMs: monotonicMs() })
+  // Nothing is stored, so any key will do for what is sensitive.
+  const keys = new KeyRing({ keys: [{ id: 'test', key: randomBytes(32) }] })
+  const run = new Run(job, { runId: randomUUID(), lane, contract, keys, place: 0, claimedAtMs: monotonicMs() })
   const bench = new BareBench(run, implementation, options.clock ?? systemClock)
   const report = await bench.run()
   if (bench.misuse !== undefined) throw bench.misuse

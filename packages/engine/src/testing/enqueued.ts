@@ -2,6 +2,7 @@
 import { AssertionError } from 'node:assert'
 import { inspect, isDeepStrictEqual } from 'node:util'
 import type { JobContract, PayloadInput } from '../contract/job.ts'
+import { openStored } from '../contract/sealed.ts'
 import { Millrace } from '../millrace.ts'
 import { jobList } from '../store/job-list.ts'
 import type { Job, JobStatus } from '../store/jobs.ts'
@@ -35,7 +36,11 @@ const EVERY = 100_000
 export async function enqueued<C extends JobContract>(millrace: Millrace, contract: C): Promise<EnqueuedJob<C>[]> {
   const { db, registry } = Millrace.servicesOf(millrace)
   registry.demand(contract)
-  return (await jobList(db, { type: contract.type, limit: EVERY })) as EnqueuedJob<C>[]
+  const jobs = await jobList(db, { type: contract.type, limit: EVERY })
+  return jobs.map((job) => {
+    const payload = openStored(registry.keys, { contract, part: 'payload' }, job.payload)
+    return { ...job, payload } as EnqueuedJob<C>
+  })
 }
 
 /**

@@ -136,7 +136,8 @@ export class InlineClaims {
   }
 
   #runOf(job: ClaimedJob, runId: string, lane: Lane): Run {
-    const contract = this.#services.registry.get(job.type)
-    return new Run(job, { runId, lane, contract, place: 0, claimedAtMs: monotonicMs() })
+    const { registry } = this.#services
+    const contract = registry.get(job.type)
+    return new Run(job, { runId, lane, contract, keys: registry.keys, place: 0, claimedAtMs: monotonicMs() })
   }
 }

@@ -3,6 +3,7 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import type { JobContract } from '../contract/job.ts'
 import type { DeadReason } from '../contract/redrive.ts'
+import { openStored } from '../contract/sealed.ts'
 import type { JobRef } from '../events.ts'
 import type { Failure } from '../failure.ts'
 import type { Logger } from '../logger.ts'
@@ -39,17 +40,17 @@ export type ResultOutput<C extends JobContract> = C['result'] extends StandardSc
   : unknown
 
 export function reportOf(run: Run, settlement: Settlement | undefined, logs: readonly LogLine[]): RunReport {
-  return { ...outcomeOf(settlement), job: run.ref(), logs }
+  return { ...outcomeOf(run, settlement), job: run.ref(), logs }
 }
 
-function outcomeOf(settlement: Settlement | undefined): RunOutcome {
+function outcomeOf(run: Run, settlement: Settlement | undefined): RunOutcome {
   switch (settlement?.kind) {
     case undefined:
       return { outcome: 'lost' }
     case 'finish':
       return settlement.status === 'cancelled'
         ? { outcome: 'cancelled', reason: settlement.reason ?? '' }
-        : { outcome: 'completed', result: settlement.result === null ? null : asStored(settlement.result) }
+        : { outcome: 'completed', result: resultOf(run, settlement.result) }
     case 'bury':
       return {
         outcome: 'dead',
@@ -63,6 +64,11 @@ function outcomeOf(settlement: Settlement | undefined): RunOutcome {
       return settlement.crash === 'clear' ? { outcome: 'snoozed', delayMs } : { outcome: 'returned' }
     }
   }
+}
+
+/** In plain: a test may see what its own handler returned. */
+function resultOf({ keys, contract }: Run, text: string | null): unknown {
+  return text === null ? null : openStored(keys, { contract, part: 'result' }, asStored(text))
 }
 
 const plain = ({ class: name, message, stack, fingerprint }: Failure): Failure => ({

@@ -132,7 +132,9 @@ export class Dispatcher {
   #place(job: ClaimedJob, runId: string, claimedAtMs: number, lane: Lane): Run {
     const place = this.#freePlaces.pop()
     if (place === undefined) throw new Error('There is no place left on the board: more was claimed than can be held.')
-    const run = new Run(job, { runId, lane, place, claimedAtMs, contract: this.#services.registry.get(job.type) })
+    const { registry } = this.#services
+    const contract = registry.get(job.type)
+    const run = new Run(job, { runId, lane, place, claimedAtMs, contract, keys: registry.keys })
     this.#runs.add(run)
     if (run.isSuspect) this.#suspects++
     return run

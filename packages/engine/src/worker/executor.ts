@@ -2,6 +2,7 @@
 import { after, type Clock, monotonicMs } from '../clock.ts'
 import { RetryAfter } from '../contract/outcome.ts'
 import { parseStored } from '../contract/payload.ts'
+import { openStored } from '../contract/sealed.ts'
 import { BudgetExceeded, NewerPayload, TimedOut } from '../errors.ts'
 import { runContext } from '../run-context.ts'
 import type { Settlement } from '../store/settlements.ts'
@@ -46,7 +47,7 @@ export class Executor {
    * what is asynchronous waits for the event loop, because a promise costs more than a trivial job.
    */
   execute(run: Run): void {
-    const payload = endingOf(() => parseStored(run.contract, run.job.payload, run.job.payloadVersion))
+    const payload = endingOf(() => payloadOf(run))
     if (payload instanceof Promise) void payload.then((later) => this.#start(run, later))
     else this.#start(run, payload)
   }
@@ -171,6 +172,11 @@ export class Executor {
     })
     return () => cancel()
   }
+}
+
+/** What the handler gets: decrypted, of the current version, and parsed. The one place where a stored payload is read. */
+function payloadOf({ contract, keys, job }: Run): unknown | Promise<unknown> {
+  return parseStored(contract, openStored(keys, { contract, part: 'payload' }, job.payload), job.payloadVersion)
 }
 
 /** How `work` ends, and a promise of it only if `work` returns one. `finish` runs when that promise has ended. */

@@ -12,12 +12,14 @@ type Level = keyof Logger
 export class FlightRecorder implements Logger {
   readonly #logger: Logger
   readonly #bound: object
+  readonly #run: Run
   readonly #startedAt = Date.now()
   #lines: { level: Level; ms: number; msg: string; fields?: object }[] = []
 
   constructor(logger: Logger, run: Run) {
     const { id, type, queue, attempt, correlationId, tenant } = run.job
     this.#logger = logger
+    this.#run = run
     this.#bound = { job: id, type, queue, attempt, correlation: correlationId, ...(tenant === null ? {} : { tenant }) }
   }
 
@@ -33,10 +35,22 @@ export class FlightRecorder implements Logger {
   }
 
   #log(level: Level, fields: object, message: string): void {
-    this.#logger[level]({ ...this.#bound, ...fields }, message)
+    const told = this.#redacted(fields, message)
+    this.#logger[level]({ ...this.#bound, ...told.fields }, told.message)
     if (this.#lines.length === KEPT_LINES) this.#lines.shift()
-    const hasFields = Object.keys(fields).length > 0
-    this.#lines.push({ level, ms: Date.now() - this.#startedAt, msg: message, ...(hasFields ? { fields } : {}) })
+    const hasFields = Object.keys(told.fields).length > 0
+    const kept = hasFields ? { fields: told.fields } : {}
+    this.#lines.push({ level, ms: Date.now() - this.#startedAt, msg: told.message, ...kept })
+  }
+
+  /** What cannot be read cannot be looked through, so it is not told at all. */
+  #redacted(fields: object, message: string): { fields: object; message: string } {
+    try {
+      const { redactor } = this.#run
+      return { fields: redactor.json({ ...fields }) as object, message: redactor.text(String(message)) }
+    } catch {
+      return { fields: {}, message: '(a line that cannot be read)' }
+    }
   }
 }
 

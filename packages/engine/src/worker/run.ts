@@ -1,18 +1,23 @@
 // One run of one job in this process: from the claim to the settlement.
 import { monotonicMs } from '../clock.ts'
 import type { JobContract } from '../contract/job.ts'
+import type { KeyRing } from '../contract/key-ring.ts'
+import type { Redactor } from '../contract/redact.ts'
 import type { BudgetRefusal } from '../errors.ts'
 import type { JobRef } from '../events.ts'
 import type { BudgetStatus } from '../governance/budget-status.ts'
 import type { ClaimedJob } from '../store/jobs.ts'
 import type { Settlement } from '../store/settlements.ts'
 import type { Lane, LaneType } from './lane.ts'
+import { redactorOf } from './run-redaction.ts'
 
 export class Run {
   readonly job: ClaimedJob
   readonly runId: string
   readonly lane: Lane
   readonly contract: JobContract
+  /** Of what is sensitive in it. */
+  readonly keys: KeyRing | undefined
   /** How long it may take in this lane. */
   readonly limits: LaneType
   /** Where it lies on the board. */
@@ -38,12 +43,14 @@ export class Run {
   hardStop: BudgetRefusal | undefined
   #controller: AbortController | undefined
   #abortReason: unknown
+  #redactor: Redactor | undefined
 
-  constructor(job: ClaimedJob, fields: Pick<Run, 'runId' | 'lane' | 'contract' | 'place' | 'claimedAtMs'>) {
+  constructor(job: ClaimedJob, fields: Pick<Run, 'runId' | 'lane' | 'contract' | 'keys' | 'place' | 'claimedAtMs'>) {
     this.job = job
     this.runId = fields.runId
     this.lane = fields.lane
     this.contract = fields.contract
+    this.keys = fields.keys
     this.limits = fields.lane.typeOf(job.type)
     this.place = fields.place
     this.claimedAtMs = fields.claimedAtMs
@@ -70,6 +77,12 @@ export class Run {
 
   get stuckAtMs(): number {
     return this.claimedAtMs + this.limits.stuckAfterMs
+  }
+
+  /** For whatever is told about this run. */
+  get redactor(): Redactor {
+    this.#redactor ??= redactorOf(this)
+    return this.#redactor
   }
 
   /** Made when first asked for: most handlers never look, and a controller costs more than a trivial job. */

@@ -1,8 +1,9 @@
 // From how a handler ended to what is written about it. Pure, so that every case can be tested without a database.
 import { type Outcome, outcomeKind, RetryAfter } from '../contract/outcome.ts'
-import { type Checked, encodeResult, validate } from '../contract/payload.ts'
+import { type Checked, encodeResult, resultIssues, validate } from '../contract/payload.ts'
 import type { DeadReason } from '../contract/redrive.ts'
 import { backoffMs } from '../contract/retry.ts'
+import { sealText } from '../contract/sealed.ts'
 import {
   BreakerOpen,
   BudgetExceeded,
@@ -15,12 +16,13 @@ import {
   TenantIsolationViolation,
   TenantSuspended,
   TimedOut,
+  Undecryptable,
   Unrecoverable,
   WorkerStopping,
 } from '../errors.ts'
-import { failureFrom } from '../failure.ts'
 import { giveBack, type Settlement } from '../store/settlements.ts'
 import type { Run } from './run.ts'
+import { failureOfRun } from './run-redaction.ts'
 
 /** How the handler ended. */
 export type Ending = { value: unknown } | { thrown: unknown }
@@ -81,7 +83,7 @@ export function settlementOfValue(run: Run, value: unknown, logs: string | null)
     case 'snooze':
       return requeue(run, { delayMs: (value as Outcome & { delayMs: number }).delayMs, refund: true })
     case 'cancel':
-      return finish(run, 'cancelled', null, (value as Outcome & { reason: string }).reason)
+      return finish(run, 'cancelled', null, run.redactor.text((value as Outcome & { reason: string }).reason))
     case 'discard':
       return bury(run, 'discarded', new Unrecoverable((value as Outcome & { reason: string }).reason), logs)
     case undefined:
@@ -96,7 +98,7 @@ export function bury(run: Run, reason: DeadReason, error: unknown, logs: string 
     id: run.job.id,
     runId: run.runId,
     reason,
-    failure: { ...failureFrom(error), logs },
+    failure: { ...failureOfRun(run, error), logs },
     retention: contract.retention,
     drop: reason === 'exhausted' || reason === 'gave_up' ? contract.retry.onExhausted === 'drop' : false,
   }
@@ -109,7 +111,8 @@ function failed({ run, ageMs, logs, random }: VerdictInput, error: unknown): Set
   if (error instanceof BudgetExceeded) return held(run, error)
   // One of another job, which the handler tried to enqueue, is a failure like any other.
   if (error instanceof InvalidPayload && error.isStored) return bury(run, 'invalid_payload', error, logs)
-  if (error instanceof PayloadNotUpgraded) return bury(run, 'invalid_payload', error, logs)
+  if (error instanceof PayloadNotUpgraded || error instanceof Undecryptable)
+    return bury(run, 'invalid_payload', error, logs)
   if (error instanceof NewerPayload) return requeue(run, { delayMs: NEWER_WAIT_MS, refund: true })
   if (isHopeless(error)) return bury(run, 'unrecoverable', error, logs)
   const isPostponed = error instanceof RetryAfter || error instanceof BreakerOpen || error instanceof OnceBusy
@@ -118,7 +121,7 @@ function failed({ run, ageMs, logs, random }: VerdictInput, error: unknown): Set
   if (retry.giveUpAfterMs !== undefined && ageMs + delayMs > retry.giveUpAfterMs)
     return bury(run, 'gave_up', error, logs)
   if (isPostponed) return requeue(run, { delayMs, refund: true })
-  return { ...requeue(run, { delayMs, refund: false }), failure: { ...failureFrom(error), logs } }
+  return { ...requeue(run, { delayMs, refund: false }), failure: { ...failureOfRun(run, error), logs } }
 }
 
 /** Neither a failure nor an attempt: the job waits for its budget, or ends because that is spent. */
@@ -148,14 +151,16 @@ function completed(run: Run, value: unknown): Settlement | Promise<Settlement> {
   return checked instanceof Promise ? checked.then(withResult) : withResult(checked)
 }
 
-function valid({ contract: { type } }: Run, checked: Checked): unknown {
+function valid({ contract }: Run, checked: Checked): unknown {
   if (!('issues' in checked)) return checked.value
-  throw new InvalidResult(type, checked.issues.map((i) => `${i.path} ${i.message}`.trim()).join('; '))
+  throw new InvalidResult(contract.type, resultIssues(contract, checked.issues))
 }
 
-function resultText({ contract }: Run, result: unknown): string | null {
+function resultText({ contract, keys }: Run, result: unknown): string | null {
   if (result === undefined) return null
   const encoded = encodeResult(contract, result)
   if ('problem' in encoded) throw new InvalidResult(contract.type, encoded.problem)
-  return encoded.text
+  if (keys === undefined && contract.sensitive.length > 0)
+    throw new InvalidResult(contract.type, 'it is sensitive, and this worker has no keys to encrypt it with')
+  return sealText(keys, { contract, part: 'result' }, encoded.text)
 }

@@ -30,7 +30,11 @@ test('the first steps may be left out when their versions are history', () => {
 describe('a stored payload', () => {
   test('passes every step from its version on, in order, and no other', () => {
     const steps = fc.integer({ min: 1, max: 12 }).chain((version) =>
-      fc.record({ version: fc.constant(version), from: fc.integer({ min: 1, max: version }), payload: fc.jsonValue() }),
+      fc.record({
+        version: fc.constant(version),
+        from: fc.integer({ min: 1, max: version }),
+        payload: fc.jsonValue(),
+      }),
     )
     fc.assert(
       fc.property(steps, ({ version, from, payload }) => {

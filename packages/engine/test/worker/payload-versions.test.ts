@@ -105,16 +105,16 @@ describe('a payload of another version', () => {
     const deed = defineJob({
       type: 'deed',
       queue: queues.default,
-      payload: z.object({ do: z.string(), n: z.number() }),
+      payload: z.object({ does: z.string(), n: z.number() }),
       version: 2,
-      migrate: { 1: (n) => ({ do: 'echo', n }) },
+      migrate: { 1: (n) => ({ does: 'echo', n }) },
     })
     const { id } = await t.client([deedV1]).enqueue(deedV1, 5)
     const isolated = t.client([deed])
     const completed = jobEvent(isolated, 'job_completed', id)
     await isolated.work({ handlers: [implement(deed, { isolation: 'process', module })] })
     await completed
-    expect(await isolated.job(id)).toMatchObject({ result: { do: 'echo', n: 5 } })
+    expect(await isolated.job(id)).toMatchObject({ result: { does: 'echo', n: 5 } })
   })
 
   test('without a step from it becomes a dead letter that says what to do, and runs once the step is there', async () => {
@@ -156,7 +156,9 @@ describe('a payload of another version', () => {
     const job = (await old.job(ids[0] as string)) as Job
     expect(job).toMatchObject({ status: 'pending', attempt: 0, lastError: null })
     expect(job.runAt.getTime()).toBeGreaterThan(Date.now() + 5_000)
-    expect(warned).toEqual([[{ type: 'ship', stored: 3, known: 1 }, expect.stringMatching(/left for programs that know/)]])
+    expect(warned).toEqual([
+      [{ type: 'ship', stored: 3, known: 1 }, expect.stringMatching(/left for programs that know/)],
+    ])
     const reason = await explainPayloadVersion(job, { registry: new Registry([v1]) } as Look)
     expect(reason).toMatchObject({ mechanism: 'payload-version', sentence: expect.stringMatching(/has version 3/) })
     expect(await explainPayloadVersion(job, { registry: new Registry([v3]) } as Look)).toBeUndefined()
@@ -205,6 +207,6 @@ describe('a result', () => {
     const completed = jobEvent(millrace, 'job_completed', id)
     await millrace.runNow(id)
     await completed
-    expect(await millrace.job(id)).toMatchObject({ result })
+    expect(await millrace.result(id, { contract: job })).toMatchObject({ result })
   })
 })

@@ -1,0 +1,147 @@
+// Which encryption keys are still needed, and bringing stored values under the first one.
+//
+// Both walk page by page, so no statement takes long and nothing is held for long. A rotation that is cut off is repeated:
+// what was done stays done. The archive is only counted: its rows leave by themselves when their time is over.
+import type { Clock } from '../clock.ts'
+import type { Registry } from '../contract/registry.ts'
+import { resealed } from '../contract/sealed.ts'
+import { InvalidDefinition, Undecryptable } from '../errors.ts'
+import { auditWrite } from '../store/audit.ts'
+import type { Database } from '../store/db.ts'
+import { payloadLock, payloadWrite, type SealedPlace, type StoredPayload, sealedPage } from '../store/sealed-values.ts'
+import { author } from './enqueue-options.ts'
+
+export interface KeyUse {
+  readonly id: string
+  /** It encrypts. */
+  readonly isFirst: boolean
+  /** This program has it. */
+  readonly isKnown: boolean
+  /** How many live jobs, dead letters and archived jobs hold values under it. */
+  readonly live: number
+  readonly deadLetters: number
+  readonly archive: number
+  /** False: nothing stored needs it, so it can be removed. */
+  readonly isNeeded: boolean
+}
+
+export interface RotationResult {
+  readonly first: string
+  /** How many rows are under the first key now that were not before. */
+  readonly rotated: { live: number; deadLetters: number }
+  /** Rows that could not be decrypted, and stay as they were: the first hundred of each place. */
+  readonly unreadable: readonly { place: SealedPlace; id: string; keyId: string }[]
+}
+
+export interface KeysProgress {
+  readonly place: SealedPlace
+  readonly scanned: number
+  readonly rotated: number
+}
+
+interface Walking {
+  onProgress?: (progress: KeysProgress) => void
+}
+
+const PAGE = 500
+const MOST_UNREADABLE = 100
+
+export class EncryptionKeys {
+  readonly #db: Database
+  readonly #clock: Clock
+  readonly #registry: Registry
+
+  constructor(services: { db: Database; clock: Clock; registry: Registry }) {
+    this.#db = services.db
+    this.#clock = services.clock
+    this.#registry = services.registry
+  }
+
+  /** Every key that this program has or that something stored was encrypted under. Reads all jobs. */
+  async status(options: Walking = {}): Promise<KeyUse[]> {
+    const { keys } = this.#registry
+    const counts = new Map((keys?.ids ?? []).map((id) => [id, { live: 0, deadLetters: 0, archive: 0 }]))
+    for (const place of ['live', 'deadLetters', 'archive'] as const) {
+      await this.#walk(place, options, async (page) => {
+        for (const id of page.flatMap((row) => [...new Set(row.keys)])) {
+          const uses = counts.get(id) ?? { live: 0, deadLetters: 0, archive: 0 }
+          counts.set(id, { ...uses, [place]: uses[place] + 1 })
+        }
+        return 0
+      })
+    }
+    return [...counts].map(([id, uses]) => {
+      const isFirst = id === keys?.first
+      const isNeeded = isFirst || uses.live + uses.deadLetters + uses.archive > 0
+      return { id, isFirst, isKnown: keys?.ids.includes(id) ?? false, ...uses, isNeeded }
+    })
+  }
+
+  /** Encrypts what live jobs and dead letters hold under the first key. `actor`: who asks, for the audit log. */
+  async rotate({ actor: asking, ...options }: Walking & { actor: string }): Promise<RotationResult> {
+    const actor = author(asking, 'actor')
+    const { keys } = this.#registry
+    if (keys === undefined) {
+      throw new InvalidDefinition(
+        'There are no encryption keys to rotate to. Pass createMillrace({ encryption: { keys } }), or set MILLRACE_ENCRYPTION_KEYS.',
+      )
+    }
+    const rotated = { live: 0, deadLetters: 0 }
+    const unreadable: { place: SealedPlace; id: string; keyId: string }[] = []
+    for (const place of ['live', 'deadLetters'] as const) {
+      await this.#walk(place, options, async (page) => {
+        const ids = page.filter((row) => row.keys.some((key) => key !== keys.first)).map((row) => row.id)
+        const outcome = ids.length === 0 ? { written: 0, failed: [] } : await this.#reseal(place, ids, actor)
+        rotated[place] += outcome.written
+        const room = MOST_UNREADABLE - unreadable.filter((each) => each.place === place).length
+        unreadable.push(...outcome.failed.slice(0, room).map((failed) => ({ place, ...failed })))
+        return outcome.written
+      })
+    }
+    return { first: keys.first, rotated, unreadable }
+  }
+
+  async #walk(
+    place: SealedPlace,
+    { onProgress }: Walking,
+    visit: (page: readonly { id: string; keys: string[] }[]) => Promise<number>,
+  ): Promise<void> {
+    let after = '0'
+    let scanned = 0
+    let rotated = 0
+    for (;;) {
+      const page = await sealedPage(this.#db, place, after, PAGE)
+      rotated += await visit(page)
+      scanned += page.length
+      onProgress?.({ place, scanned, rotated })
+      const last = page.at(-1)
+      if (last === undefined || page.length < PAGE) return
+      after = last.id
+    }
+  }
+
+  #reseal(place: 'live' | 'deadLetters', ids: readonly string[], actor: string) {
+    return this.#db.transaction(async (tx) => {
+      const failed: { id: string; keyId: string }[] = []
+      const rows = (await payloadLock(tx, place, ids)).flatMap((row) => this.#resealed(row, failed))
+      if (rows.length > 0) {
+        await payloadWrite(tx, place, rows)
+        const details = { place, rows: rows.length, key: this.#registry.keys?.first }
+        await auditWrite(tx, this.#clock.databaseNow(), { actor, action: 'keys.rotate', details })
+      }
+      return { written: rows.length, failed }
+    })
+  }
+
+  #resealed({ id, type, payload }: StoredPayload, failed: { id: string; keyId: string }[]) {
+    const { keys } = this.#registry
+    if (keys === undefined) return []
+    try {
+      return [{ id, payload: resealed(keys, { type, part: 'payload' }, payload) }]
+    } catch (error) {
+      if (!(error instanceof Undecryptable)) throw error
+      failed.push({ id, keyId: error.keyId })
+      return []
+    }
+  }
+}

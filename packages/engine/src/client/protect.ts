@@ -1,0 +1,42 @@
+// What is sensitive in a job, on its way into the database and on its way to people.
+import type { JobContract } from '../contract/job.ts'
+import { REDACTED, Redactor } from '../contract/redact.ts'
+import type { Registry } from '../contract/registry.ts'
+import { openStored, sealText, valuesAt } from '../contract/sealed.ts'
+import { upgraded } from '../contract/versions.ts'
+import { InvalidPayload } from '../errors.ts'
+import type { OriginalJob } from '../store/dead-letters.ts'
+import type { Job, NewJob } from '../store/jobs.ts'
+
+/** The row as it is stored: sensitive values encrypted, and keys that say something about them as HMACs. */
+export function protectedJob({ keys }: Registry, contract: JobContract, job: NewJob): NewJob {
+  if (contract.sensitive.length === 0) return job
+  const payload = sealText(keys, { contract, part: 'payload' }, job.payload)
+  const { dedupKey, tenant } = job
+  const hmac = dedupKey === null ? null : (keys?.lookup(dedupKey, [contract.type, tenant ?? '']) ?? null)
+  return { ...job, payload, dedupKey: hmac }
+}
+
+/** The payload that a dead letter holds, decrypted and of the contract's version. */
+export function originalPayload({ keys }: Registry, contract: JobContract, original: OriginalJob): unknown {
+  const opened = openStored(keys, { contract, part: 'payload' }, original.payload)
+  return upgraded(contract, opened, original.payload_version)
+}
+
+/** A payload that was copied from what is shown has marks where secrets were: to run with them would be worse than not to. */
+export function edited(contract: JobContract, payload: unknown): unknown {
+  if (!valuesAt(payload, contract.allowSecrets).includes(REDACTED)) return payload
+  const message = `it has ${REDACTED} where a secret belongs; give the secret itself, or leave the payload as it was`
+  throw new InvalidPayload(contract.type, [{ path: '', message }])
+}
+
+/** For people, and for programs that only look: nothing encrypted is decrypted, and no secret is shown. */
+export function shown<Value>(registry: Registry, type: string, value: Value): Value {
+  const paths = registry.find(type)?.allowSecrets ?? []
+  return new Redactor({ paths, onlyCertain: true }).json(value) as Value
+}
+
+export function shownJob(registry: Registry, job: Job): Job {
+  const { type, payload, result } = job
+  return { ...job, payload: shown(registry, type, payload), result: shown(registry, type, result) }
+}

@@ -1,0 +1,45 @@
+// The examples of the guides to payload versions and to sensitive data.
+import { type EraseResult, type Implementation, implement, type JobContract, type Millrace } from 'millrace'
+import { drain } from 'millrace/testing'
+import { expect, test } from 'vitest'
+import { examplesOf } from '../support/guide.ts'
+import { setup } from '../support/setup.ts'
+
+test('payload versions: the steps lead to what the schema takes, and the queries run', async () => {
+  await using guide = await examplesOf('payload-versions.md')
+  expect(await guide.complaints()).toBe('')
+  const { ship } = await guide.load<{ ship: JobContract }>('contracts.ts')
+  const { checkSteps } = await guide.load<{ checkSteps(): Promise<string> }>('check.ts')
+  expect(JSON.parse(await checkSteps())).toEqual({ orderId: '7', parcels: [{ grams: 500 }] })
+
+  await using t = await setup()
+  const millrace = t.client([ship])
+  await millrace.enqueueByType('order.ship', { orderId: '7', parcels: [] })
+  await t.sql(`update millrace.job set payload_version = 1, payload = '{"order": 8, "grams": 20}'`)
+  for (const text of guide.sql) await t.sql(text)
+  const seen: unknown[] = []
+  await drain(millrace, [implement(ship, (payload) => void seen.push(payload))])
+  expect(seen).toEqual([{ orderId: '8', parcels: [{ grams: 20 }] }])
+})
+
+test('sensitive data: the program sees the result, the database and people do not, and it can be erased', async () => {
+  await using guide = await examplesOf('sensitive-data.md')
+  expect(await guide.complaints()).toBe('')
+  await using t = await setup()
+  const { connect } = await guide.load<{ connect(url: string, env: object): Millrace }>('client.ts')
+  const { handler, demonstrate } = await guide.load<{
+    handler: Implementation
+    demonstrate(millrace: Millrace): Promise<unknown[]>
+  }>('demonstrate.ts')
+  const { forget } = await guide.load<{ forget(millrace: Millrace, ward: string): Promise<EraseResult> }>('erase.ts')
+  expect(() => connect(t.url, {})).toThrow(/Set MILLRACE_ENCRYPTION_KEYS/)
+  const key = Buffer.alloc(32, 'k').toString('base64')
+  await using millrace = connect(t.url, { MILLRACE_ENCRYPTION_KEYS: `2026a:${key}`, MILLRACE_LOOKUP_KEY: key })
+  await millrace.work({ handlers: [handler] })
+  expect(await demonstrate(millrace)).toEqual([
+    { status: 'completed', result: { bed: 7, diagnosis: 'Ann Berg is well' } },
+    { patient: '[encrypted]', ward: 'north' },
+    { bed: 7, diagnosis: '[encrypted]' },
+  ])
+  expect(await forget(millrace, 'north')).toMatchObject({ jobs: 1 })
+})
