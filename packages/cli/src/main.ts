@@ -6,6 +6,7 @@ import { cancelCommand } from './commands/cancel.ts'
 import { deadCommand } from './commands/dead.ts'
 import { devCommand } from './commands/dev.ts'
 import { enqueueCommand } from './commands/enqueue.ts'
+import { eraseCommand } from './commands/erase.ts'
 import { explainCommand } from './commands/explain.ts'
 import { jobCommand } from './commands/job.ts'
 import { jobsCommand } from './commands/jobs.ts'
@@ -61,6 +62,7 @@ export async function main(argv: readonly string[] = process.argv): Promise<void
     .addCommand(budgetsCommand())
     .addCommand(breakersCommand())
     .addCommand(tenantPoliciesCommand())
+    .addCommand(eraseCommand())
     .addCommand(keysCommand())
     .addCommand(psqlCommand())
     .addCommand(typesCommand())

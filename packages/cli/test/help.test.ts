@@ -24,6 +24,7 @@ test('the help lists the commands and shows examples', async () => {
     'budgets',
     'breakers',
     'tenant-policies',
+    'erase',
     'keys',
     'psql',
     'types',

@@ -66,3 +66,26 @@ test('keys rotate ends with code 2 if a key is missing, and with code 1 without 
     err: expect.stringMatching(/Entry 1 of MILLRACE_ENCRYPTION_KEYS is not usable/),
   })
 })
+
+test('erase counts, and erases only with --yes and a reason', async () => {
+  await using t = await setup()
+  const { id } = await t.millrace.enqueue(care, { name: 'Canary', room: 1 }, { tenant: 'acme' })
+  const look = await t.run(['erase', '--tenant', 'acme'])
+  expect(look.out).toMatch(/^Would cancel 1 waiting jobs,.*\nNothing was changed\. Pass --yes to erase\.\n$/)
+  expect(await t.millrace.job(id)).toMatchObject({ status: 'pending' })
+  expect(await t.run(['erase', '--tenant', 'acme', '--yes'])).toMatchObject({
+    code: 1,
+    err: expect.stringMatching(/--reason/),
+  })
+  const done = await t.run(['erase', '--type', 'care', '--where', '{"room":1}', '--reason', 'asked', '--yes', '--json'])
+  expect(JSON.parse(done.out)).toMatchObject({ isDryRun: false, cancelled: 1, jobs: 1, running: [] })
+  expect(await t.millrace.job(id)).toMatchObject({ status: 'cancelled', payload: { erased: true } })
+})
+
+test.each([
+  [['erase', '--yes', '--reason', 'x'], /one of --tenant, --type/],
+  [['erase', '--type', 'care', '--where', 'x'], /Expected a JSON object/],
+])('%j is refused', async (args, message) => {
+  await using t = await setup()
+  expect(await t.run(args)).toMatchObject({ code: 1, err: expect.stringMatching(message) })
+})

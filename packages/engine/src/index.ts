@@ -22,6 +22,7 @@ export type {
 export type { EncryptionKeys, KeysProgress, KeyUse, RotationResult } from './client/encryption-keys.ts'
 export type { EnqueueOptions } from './client/enqueue-options.ts'
 export type { EnqueueResult } from './client/enqueuer.ts'
+export type { EraseProgress, EraseRequest, EraseResult, EraseSelection } from './client/erasure.ts'
 export type { Explanation } from './client/explain.ts'
 export type { LimitState, Limits, LimitUse } from './client/limits.ts'
 export type { CancelResult } from './client/manage.ts'

@@ -12,6 +12,7 @@ import { DeadLetters, type RedriveOptions } from './client/dead-letters.ts'
 import { EncryptionKeys } from './client/encryption-keys.ts'
 import type { EnqueueOptions, OptionsArgument } from './client/enqueue-options.ts'
 import { type EnqueueResult, Enqueuer } from './client/enqueuer.ts'
+import { type EraseRequest, type EraseResult, Eraser } from './client/erasure.ts'
 import { Explainers, type Explanation } from './client/explain.ts'
 import { Herald } from './client/herald.ts'
 import { Limits } from './client/limits.ts'
@@ -117,6 +118,7 @@ export class Millrace {
   readonly #results: Results
   readonly #enqueuer: Enqueuer
   readonly #jobs: JobManager
+  readonly #eraser: Eraser
   readonly #correlations: Correlations
   readonly #explainers: Explainers
   readonly #workers = new Set<Worker>()
@@ -145,6 +147,7 @@ export class Millrace {
     this.limits = new Limits(services)
     this.breakers = new CircuitBreakers({ ...services, events: this.events, logger: options.logger ?? stderrLogger })
     this.keys = new EncryptionKeys(services)
+    this.#eraser = new Eraser({ ...services, jobs: this.#jobs })
     this.#correlations = new Correlations(services)
     this.#explainers = new Explainers(services)
   }
@@ -224,6 +227,14 @@ export class Millrace {
   /** The same jobs and, in order of time, what happened to them: enqueued, each run, cancelled. */
   correlationTrace(correlationId: string, options: CorrelationOptions = {}): Promise<CorrelationTrace> {
     return this.#correlations.trace(correlationId, options)
+  }
+
+  /**
+   * Takes payload, result, error texts and log lines out of jobs, wherever they are; the rows stay. Waiting jobs are
+   * cancelled first, running ones asked to stop and named in the answer. Repeat it after a failure: it goes on.
+   */
+  erase(request: EraseRequest): Promise<EraseResult> {
+    return this.#eraser.erase(request)
   }
 
   queues(): Promise<QueueCount[]> {

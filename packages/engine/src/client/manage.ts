@@ -51,41 +51,39 @@ export class JobManager {
 
   async cancel(id: string, reason: string): Promise<CancelResult> {
     if (!isJobId(id)) return 'not_found'
-    // A job may pass from waiting to running and back between two statements, so waiting is asked twice.
-    for (let round = 0; round < 2; round++) {
-      const now = this.#clock.databaseNow()
-      if ((await this.#cancelWaiting(now, [id], reason)).length > 0) {
-        await this.#herald.tell([id])
-        return 'cancelled'
-      }
-      const [asked] = await jobCancelRunning(this.#db, now, [id], reason)
-      if (asked !== undefined) {
-        await this.#waker.tellWorkers([{ kind: 'reconcile', workerId: asked.workerId }])
-        return 'requested'
-      }
-    }
+    const { cancelled, requested } = await this.cancelMany([id], reason)
+    if (cancelled.length > 0) return 'cancelled'
+    if (requested.length > 0) return 'requested'
     return (await jobGet(this.#db, id)) === undefined ? 'not_found' : 'already_finished'
   }
 
-  /** Of many jobs: those that wait are cancelled, the workers of those that run are asked to stop them. */
-  async cancelMany(
-    jobs: readonly { id: string; isRunning: boolean }[],
-    reason: string,
-  ): Promise<{ cancelled: number; requested: number }> {
-    const now = this.#clock.databaseNow()
-    let cancelled = 0
-    let requested = 0
-    for (let from = 0; from < jobs.length; from += BATCH) {
-      const ids = jobs.slice(from, from + BATCH).map(({ id }) => id)
-      const ended = await this.#cancelWaiting(now, ids, reason)
-      const asked = await jobCancelRunning(this.#db, now, ids, reason)
-      await this.#herald.tell(ended)
-      const workers = new Set(asked.map(({ workerId }) => workerId))
-      await this.#waker.tellWorkers([...workers].map((workerId) => ({ kind: 'reconcile', workerId })))
-      cancelled += ended.length
-      requested += asked.length
+  /** Those that waited are cancelled, those that run were asked to stop; the others are over. */
+  async cancelMany(ids: readonly string[], reason: string): Promise<{ cancelled: string[]; requested: string[] }> {
+    const cancelled: string[] = []
+    const requested: string[] = []
+    for (let from = 0; from < ids.length; from += BATCH) {
+      let open = ids.slice(from, from + BATCH)
+      // A job may pass from waiting to running and back between two statements, so waiting is asked twice.
+      for (let round = 0; round < 2 && open.length > 0; round++) {
+        const done = await this.#cancelBatch(open, reason)
+        cancelled.push(...done.cancelled)
+        requested.push(...done.requested)
+        const settled = new Set([...done.cancelled, ...done.requested])
+        open = open.filter((id) => !settled.has(id))
+      }
     }
     return { cancelled, requested }
+  }
+
+  async #cancelBatch(ids: readonly string[], reason: string): Promise<{ cancelled: string[]; requested: string[] }> {
+    const now = this.#clock.databaseNow()
+    const cancelled = await this.#cancelWaiting(now, ids, reason)
+    if (cancelled.length > 0) await this.#herald.tell(cancelled)
+    const asked = await jobCancelRunning(this.#db, now, ids, reason)
+    const workers = new Set(asked.map(({ workerId }) => workerId))
+    if (workers.size > 0)
+      await this.#waker.tellWorkers([...workers].map((workerId) => ({ kind: 'reconcile', workerId })))
+    return { cancelled, requested: asked.map(({ id }) => id) }
   }
 
   /** Nobody may have made today's partitions: no worker has run for days, or a test has moved time. */

@@ -40,3 +40,6 @@ export function shownJob(registry: Registry, job: Job): Job {
   const { type, payload, result } = job
   return { ...job, payload: shown(registry, type, payload), result: shown(registry, type, result) }
 }
+
+/** As the erasing statements leave a payload. */
+export const isErased = (payload: unknown): boolean => JSON.stringify(payload) === '{"erased":true}'

@@ -19,7 +19,7 @@ import {
 import type { NewJob } from '../store/jobs.ts'
 import { newJob } from './enqueue-options.ts'
 import { type InsertResult, insertKeyed, KEY_WAIT_MS } from './keyed-insert.ts'
-import { edited, originalPayload, protectedJob } from './protect.ts'
+import { edited, isErased, originalPayload, protectedJob } from './protect.ts'
 
 export type RedriveResult =
   /** A new job does the work: this is its id. */
@@ -44,6 +44,8 @@ export type RefusalReason =
   | 'ignored'
   /** Only of automatic redrives: a person has taken it over. */
   | 'acknowledged'
+  /** What it carried was erased: pass a payload, or leave it. */
+  | 'erased'
 
 export interface RedriveServices {
   db: Database
@@ -107,6 +109,10 @@ async function prepare(
   const contract = registry.find(type)
   if (contract === undefined) return refusal(id, new UnknownJobType(type, registry.types))
   const isEdited = request.payload !== undefined
+  if (!isEdited && isErased(originalJob.payload)) {
+    const message = `What dead letter ${id} carried was erased. Redrive it with a payload of its own, or resolve it.`
+    return { status: 'refused', id, reason: 'erased', message }
+  }
   const keepsKey = originalJob.dedup_key !== null && !(isEdited && contract.dedupeKey !== undefined)
   try {
     const payload = isEdited ? edited(contract, request.payload) : originalPayload(registry, contract, originalJob)

@@ -78,7 +78,8 @@ export class Tenants {
     const tenant = await this.#change(name, { status: 'deleted', reason }, { ...words, action: 'tenant.delete' })
     const jobs = await tenantJobs(this.#services.db, name)
     const why = `tenant "${name}" was deleted${reason === null ? '' : `: ${reason}`}`
-    return { ...tenant, ...(await this.#services.jobs.cancelMany(jobs, why)) }
+    const { cancelled, requested } = await this.#services.jobs.cancelMany(jobs, why)
+    return { ...tenant, cancelled: cancelled.length, requested: requested.length }
   }
 
   async get(name: string): Promise<Tenant | undefined> {

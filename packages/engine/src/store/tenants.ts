@@ -61,8 +61,9 @@ export function tenantSeen(session: Session, names: readonly string[]): Promise<
   return session.run('tenantSeen', [textArray(names)])
 }
 
-export function tenantJobs(session: Session, tenant: string): Promise<{ id: string; isRunning: boolean }[]> {
-  return session.run('tenantJobs', [tenant])
+export async function tenantJobs(session: Session, tenant: string): Promise<string[]> {
+  const rows = await session.run<{ id: string }>('tenantJobs', [tenant])
+  return rows.map(({ id }) => id)
 }
 
 /** Ids of waiting jobs of deleted tenants. */

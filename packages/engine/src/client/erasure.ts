@@ -1,0 +1,170 @@
+// Erasing what jobs carried, for people who ask for it: payloads, results, error texts and log lines. The rows stay.
+//
+// Live jobs first, so that what is cancelled is found in the archive. Every batch is one transaction with its entry in the
+// audit log. If it is cut off, running it again goes on: what is erased already does not match any more.
+import type { Clock } from '../clock.ts'
+import type { JobContract } from '../contract/job.ts'
+import type { Registry } from '../contract/registry.ts'
+import { valuesAt } from '../contract/sealed.ts'
+import { InvalidDefinition } from '../errors.ts'
+import { auditWrite } from '../store/audit.ts'
+import type { Database } from '../store/db.ts'
+import { type EraseFilter, type ErasePlace, eraseJobs, erasePage } from '../store/erasure.ts'
+import { isJobId } from '../store/job-id.ts'
+import { author, label } from './enqueue-options.ts'
+import type { JobManager } from './manage.ts'
+
+/** Which jobs: those of a tenant, of a type whose payload contains `where`, or these. */
+export type EraseSelection =
+  | { tenant: string; type?: undefined; where?: undefined; ids?: undefined }
+  | { type: string; where?: object; tenant?: undefined; ids?: undefined }
+  | { ids: readonly string[]; tenant?: undefined; type?: undefined; where?: undefined }
+
+export type EraseRequest = EraseSelection & {
+  /** Who erases, for the audit log. */
+  actor: string
+  /** Why, for the audit log. Do not name the person whose data it is. */
+  reason: string
+  /** Only count. */
+  dryRun?: boolean
+  onProgress?: (progress: EraseProgress) => void
+}
+
+export interface EraseCounts {
+  /** Jobs that waited, and were cancelled. */
+  cancelled: number
+  /** Archived jobs that were emptied, those cancelled included. */
+  jobs: number
+  deadLetters: number
+  /** Failed attempts. Null in a dry run: they are found by the jobs they belong to. */
+  attempts: number | null
+}
+
+export interface EraseProgress {
+  readonly place: ErasePlace
+  readonly scanned: number
+  readonly counts: Readonly<EraseCounts>
+}
+
+export interface EraseResult extends EraseCounts {
+  isDryRun: boolean
+  /** Jobs that run, and were asked to stop. They are not erased yet: erase again when they have ended. */
+  running: string[]
+}
+
+const PAGE = 1_000
+const CANCEL_REASON = 'erased'
+
+interface Erasing {
+  readonly request: EraseRequest
+  readonly result: EraseResult
+}
+
+export class Eraser {
+  readonly #db: Database
+  readonly #clock: Clock
+  readonly #registry: Registry
+  readonly #jobs: JobManager
+
+  constructor(services: { db: Database; clock: Clock; registry: Registry; jobs: JobManager }) {
+    this.#db = services.db
+    this.#clock = services.clock
+    this.#registry = services.registry
+    this.#jobs = services.jobs
+  }
+
+  async erase(request: EraseRequest): Promise<EraseResult> {
+    const filters = this.#filtersOf(request)
+    author(request.actor, 'actor')
+    if (!label(request.reason ?? null, 'reason'))
+      throw new InvalidDefinition('`reason` is missing: say why, because it is written into the audit log.')
+    const isDryRun = request.dryRun ?? false
+    const attempts = isDryRun ? null : 0
+    const result = { isDryRun, cancelled: 0, running: [], jobs: 0, deadLetters: 0, attempts }
+    for (const place of ['live', 'archive', 'deadLetters'] as const) {
+      for (const filter of filters) await this.#walk(place, filter, { request, result })
+    }
+    return result
+  }
+
+  async #walk(place: ErasePlace, filter: EraseFilter, erasing: Erasing): Promise<void> {
+    const { request, result } = erasing
+    let after: string | undefined = '0'
+    let scanned = 0
+    while (after !== undefined) {
+      const page = await erasePage(this.#db, place, filter, { after, limit: PAGE })
+      scanned += page.scanned
+      const ids = page.matches.map(({ jobId }) => jobId)
+      if (place === 'live') await this.#eraseLive(page.matches, erasing)
+      else if (result.isDryRun) result[place === 'archive' ? 'jobs' : 'deadLetters'] += ids.length
+      else await this.#eraseBatch(ids, erasing)
+      const { cancelled, jobs, deadLetters, attempts } = result
+      request.onProgress?.({ place, scanned, counts: { cancelled, jobs, deadLetters, attempts } })
+      after = page.last
+    }
+  }
+
+  async #eraseLive(found: readonly { jobId: string; status: string }[], erasing: Erasing): Promise<void> {
+    const { result } = erasing
+    const waiting = found.filter(({ status }) => status !== 'processing').map(({ jobId }) => jobId)
+    const running = found.filter(({ status }) => status === 'processing').map(({ jobId }) => jobId)
+    if (result.isDryRun) {
+      result.cancelled += waiting.length
+      result.running.push(...running)
+      return
+    }
+    // One that starts or stops meanwhile is told by what became of it.
+    const { cancelled, requested } = await this.#jobs.cancelMany([...waiting, ...running], CANCEL_REASON)
+    result.cancelled += cancelled.length
+    result.running.push(...requested)
+    await this.#eraseBatch(cancelled, erasing)
+  }
+
+  async #eraseBatch(jobIds: readonly string[], { request, result }: Erasing): Promise<void> {
+    if (jobIds.length === 0) return
+    const { actor, reason, tenant, type } = request
+    const erased = await this.#db.transaction(async (tx) => {
+      const counts = await eraseJobs(tx, jobIds)
+      const entry = { actor, action: 'job.erase', details: { reason, ...counts } }
+      await auditWrite(tx, this.#clock.databaseNow(), {
+        ...entry,
+        ...(tenant === undefined ? {} : { tenant }),
+        ...(type === undefined ? {} : { target: type }),
+      })
+      return counts
+    }, 60_000)
+    result.jobs += erased.jobs
+    result.deadLetters += erased.deadLetters
+    result.attempts = (result.attempts ?? 0) + erased.attempts
+  }
+
+  #filtersOf(request: EraseRequest): EraseFilter[] {
+    const { tenant, type, where, ids } = request
+    const none: EraseFilter = { tenant: null, type: null, where: null, ids: null }
+    const chosen = [tenant, type, ids].filter((each) => each !== undefined)
+    if (chosen.length !== 1 || (where !== undefined && type === undefined))
+      throw new InvalidDefinition('erase takes one of { tenant }, { type, where } and { ids }.')
+    if (tenant !== undefined) return [{ ...none, tenant: label(tenant, 'tenant') }]
+    if (type !== undefined) return [{ ...none, type: label(type, 'type'), where: this.#whereOf(type, where) }]
+    const wrong = ids?.find((id) => !isJobId(id))
+    if (wrong !== undefined) throw new InvalidDefinition(`ids has ${JSON.stringify(wrong)}: expected the ids of jobs.`)
+    const wanted = ids ?? []
+    return Array.from({ length: Math.ceil(wanted.length / PAGE) }, (_, i) => ({
+      ...none,
+      ids: wanted.slice(i * PAGE, (i + 1) * PAGE),
+    }))
+  }
+
+  #whereOf(type: string, where: object | undefined): string | null {
+    if (where === undefined) return null
+    if (typeof where !== 'object' || where === null || Array.isArray(where) || Object.keys(where).length === 0)
+      throw new InvalidDefinition('`where` must be an object that the payload contains, such as { email: "…" }.')
+    const contract: JobContract | undefined = this.#registry.find(type)
+    if (contract !== undefined && valuesAt(where, contract.sensitive).length > 0) {
+      throw new InvalidDefinition(
+        `\`where\` names a sensitive path of job "${type}": such values are stored encrypted and cannot be searched for. Erase by tenant, by another part of the payload, or by ids.`,
+      )
+    }
+    return JSON.stringify(where)
+  }
+}
