@@ -18,6 +18,7 @@ describe('a text', () => {
     ['order 1234567890123456 is late', 'order 1234567890123456 is late'],
     ['{"user":"ann","password":"hunter2 x"}', '{"user":"ann","password":[redacted]}'],
     ['{\\"apiKey\\":\\"k1\\"}', '{\\"apiKey\\":[redacted]}'],
+    ['{"password":"a\\"b c","n":1}', '{"password":[redacted],"n":1}'],
     ['connect password=hunter2 host=db', 'connect password=[redacted] host=db'],
     ['Authorization: Basic YW5uOmh1bnRlcjI= sent', 'Authorization: [redacted] sent'],
     ['Unexpected token: } at 7', 'Unexpected token: } at 7'],
