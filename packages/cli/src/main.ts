@@ -5,12 +5,12 @@ import { budgetsCommand } from './commands/budgets.ts'
 import { cancelCommand } from './commands/cancel.ts'
 import { deadCommand } from './commands/dead.ts'
 import { devCommand } from './commands/dev.ts'
+import { encryptionKeysCommand } from './commands/encryption-keys.ts'
 import { enqueueCommand } from './commands/enqueue.ts'
 import { eraseCommand } from './commands/erase.ts'
 import { explainCommand } from './commands/explain.ts'
 import { jobCommand } from './commands/job.ts'
 import { jobsCommand } from './commands/jobs.ts'
-import { keysCommand } from './commands/keys.ts'
 import { migrateCommand } from './commands/migrate.ts'
 import { psqlCommand } from './commands/psql.ts'
 import { queuesCommand } from './commands/queues.ts'
@@ -63,7 +63,7 @@ export async function main(argv: readonly string[] = process.argv): Promise<void
     .addCommand(breakersCommand())
     .addCommand(tenantPoliciesCommand())
     .addCommand(eraseCommand())
-    .addCommand(keysCommand())
+    .addCommand(encryptionKeysCommand())
     .addCommand(psqlCommand())
     .addCommand(typesCommand())
     .addHelpText('after', help)

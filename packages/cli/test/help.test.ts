@@ -25,7 +25,7 @@ test('the help lists the commands and shows examples', async () => {
     'breakers',
     'tenant-policies',
     'erase',
-    'keys',
+    'encryption-keys',
     'psql',
     'types',
   ])

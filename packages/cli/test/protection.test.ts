@@ -34,14 +34,14 @@ test('keys status and keys rotate tell which key is needed, and no key is printe
   await using t = await setup()
   const { id } = await t.millrace.enqueue(care, { name: 'Canary', room: 1 })
   const env = { MILLRACE_ENCRYPTION_KEYS: `b:${key('b')},a:${key('a')}` }
-  const status = await t.run(['keys', 'status'], env)
+  const status = await t.run(['encryption-keys', 'status'], env)
   expect(status.out).toMatch(/^b +encrypts +0 +0 +0 +yes$/m)
   expect(status.out).toMatch(/^a +decrypts +1 +0 +0 +yes: rotate first$/m)
-  const rotated = await t.run(['keys', 'rotate', '--by', 'ann'], env)
+  const rotated = await t.run(['encryption-keys', 'rotate', '--by', 'ann'], env)
   expect(rotated).toMatchObject({ code: 0, err: '' })
   expect(rotated.out).toMatch(/^Encrypted 1 live jobs and 0 dead letters under key "b"\.$/m)
   expect(rotated.out).toMatch(/^a +decrypts +0 +0 +0 +no: it can be removed$/m)
-  const json = JSON.parse((await t.run(['keys', 'status', '--json'], env)).out)
+  const json = JSON.parse((await t.run(['encryption-keys', 'status', '--json'], env)).out)
   expect(json).toMatchObject([
     { id: 'b', live: 1 },
     { id: 'a', isNeeded: false },
@@ -54,13 +54,13 @@ test('keys status and keys rotate tell which key is needed, and no key is printe
 test('keys rotate ends with code 2 if a key is missing, and with code 1 without keys', async () => {
   await using t = await setup()
   await t.millrace.enqueue(care, { name: 'Canary', room: 1 })
-  const missing = await t.run(['keys', 'rotate'], { MILLRACE_ENCRYPTION_KEYS: `b:${key('b')}` })
+  const missing = await t.run(['encryption-keys', 'rotate'], { MILLRACE_ENCRYPTION_KEYS: `b:${key('b')}` })
   expect(missing).toMatchObject({ code: 2, out: expect.stringMatching(/cannot be decrypted without a: add the key/) })
-  expect(await t.run(['keys', 'rotate'])).toMatchObject({
+  expect(await t.run(['encryption-keys', 'rotate'])).toMatchObject({
     code: 1,
     err: expect.stringMatching(/MILLRACE_ENCRYPTION_KEYS/),
   })
-  const odd = await t.run(['keys', 'status'], { MILLRACE_ENCRYPTION_KEYS: key('b') })
+  const odd = await t.run(['encryption-keys', 'status'], { MILLRACE_ENCRYPTION_KEYS: key('b') })
   expect(odd).toMatchObject({
     code: 1,
     err: expect.stringMatching(/Entry 1 of MILLRACE_ENCRYPTION_KEYS is not usable/),

@@ -105,7 +105,7 @@ export class Millrace {
   /** The circuit breakers of the services that handlers call. */
   readonly breakers: CircuitBreakers
   /** Which encryption keys are still needed, and how to be rid of one. */
-  readonly keys: EncryptionKeys
+  readonly encryptionKeys: EncryptionKeys
   readonly #options: MillraceOptions
   readonly #connection: pg.ClientConfig
   readonly #schema: string
@@ -146,7 +146,7 @@ export class Millrace {
     this.pauses = new Pauses(services)
     this.limits = new Limits(services)
     this.breakers = new CircuitBreakers({ ...services, events: this.events, logger: options.logger ?? stderrLogger })
-    this.keys = new EncryptionKeys(services)
+    this.encryptionKeys = new EncryptionKeys(services)
     this.#eraser = new Eraser({ ...services, jobs: this.#jobs })
     this.#correlations = new Correlations(services)
     this.#explainers = new Explainers(services)

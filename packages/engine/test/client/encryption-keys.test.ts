@@ -32,12 +32,12 @@ test('a rotation brings live jobs and dead letters under the first key, and the 
   await using t = await ward()
   const millrace = t.client([job], { encryption: ringOf('b', 'a') })
   const before = { id: 'a', isFirst: false, isKnown: true, live: 2, deadLetters: 1, archive: 2, isNeeded: true }
-  expect(await millrace.keys.status()).toEqual([
+  expect(await millrace.encryptionKeys.status()).toEqual([
     { id: 'b', isFirst: true, isKnown: true, live: 0, deadLetters: 0, archive: 0, isNeeded: true },
     before,
   ])
   const progress: unknown[] = []
-  expect(await millrace.keys.rotate({ actor: 'ann', onProgress: (step) => progress.push(step) })).toEqual({
+  expect(await millrace.encryptionKeys.rotate({ actor: 'ann', onProgress: (step) => progress.push(step) })).toEqual({
     first: 'b',
     rotated: { live: 2, deadLetters: 1 },
     unreadable: [],
@@ -47,10 +47,10 @@ test('a rotation brings live jobs and dead letters under the first key, and the 
     { place: 'deadLetters', scanned: 1, rotated: 1 },
   ])
   const after = { ...before, live: 0, deadLetters: 0 }
-  expect(await millrace.keys.status()).toMatchObject([{ id: 'b', live: 2, deadLetters: 1 }, after])
+  expect(await millrace.encryptionKeys.status()).toMatchObject([{ id: 'b', live: 2, deadLetters: 1 }, after])
   await t.sql('delete from millrace.job_archive')
-  expect(await millrace.keys.status()).toMatchObject([{ id: 'b' }, { id: 'a', isNeeded: false }])
-  expect(await millrace.keys.rotate({ actor: 'ann' })).toMatchObject({ rotated: { live: 0, deadLetters: 0 } })
+  expect(await millrace.encryptionKeys.status()).toMatchObject([{ id: 'b' }, { id: 'a', isNeeded: false }])
+  expect(await millrace.encryptionKeys.rotate({ actor: 'ann' })).toMatchObject({ rotated: { live: 0, deadLetters: 0 } })
   expect(await t.sql('select actor, action, details from millrace.audit_log order by id')).toEqual([
     { actor: 'ann', action: 'keys.rotate', details: { place: 'live', rows: 2, key: 'b' } },
     { actor: 'ann', action: 'keys.rotate', details: { place: 'deadLetters', rows: 1, key: 'b' } },
@@ -70,17 +70,21 @@ test('what cannot be decrypted is named and left as it was, and the others are r
   const millrace = t.client([job], { encryption: ringOf('c') })
   const { id } = await millrace.enqueue(job, payload)
   const next = t.client([job], { encryption: ringOf('d', 'c') })
-  const result = await next.keys.rotate({ actor: 'ann' })
+  const result = await next.encryptionKeys.rotate({ actor: 'ann' })
   expect(result.rotated).toEqual({ live: 1, deadLetters: 0 })
   expect(result.unreadable).toHaveLength(3)
   expect(result.unreadable[0]).toEqual({ place: 'live', id: t.live[0], keyId: 'a' })
   expect(await t.sql('select payload from millrace.job where id <> $1 order by id', [id])).toEqual(stored)
-  expect(await next.keys.status()).toContainEqual(expect.objectContaining({ id: 'a', isKnown: false, isNeeded: true }))
+  expect(await next.encryptionKeys.status()).toContainEqual(
+    expect.objectContaining({ id: 'a', isKnown: false, isNeeded: true }),
+  )
 })
 
 test('without keys there is nothing to rotate to', async () => {
   await using t = await ward()
   const millrace = t.client([job])
-  await expect(millrace.keys.rotate({ actor: 'ann' })).rejects.toThrow(/no encryption keys.*MILLRACE_ENCRYPTION_KEYS/)
-  await expect(t.old.keys.rotate({ actor: '' })).rejects.toThrow(/`actor` is missing/)
+  await expect(millrace.encryptionKeys.rotate({ actor: 'ann' })).rejects.toThrow(
+    /no encryption keys.*MILLRACE_ENCRYPTION_KEYS/,
+  )
+  await expect(t.old.encryptionKeys.rotate({ actor: '' })).rejects.toThrow(/`actor` is missing/)
 })

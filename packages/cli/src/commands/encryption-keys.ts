@@ -12,7 +12,7 @@ The keys come from the environment, and only their ids are ever printed:
 Make one with \`openssl rand -base64 32\`.
 
 To replace a key: add the new one behind the others and deploy, so that everybody can decrypt it; move it to the front and
-deploy; run \`millrace keys rotate\`; when \`millrace keys status\` says that the old one is not needed, remove it.
+deploy; run \`millrace encryption-keys rotate\`; when \`millrace encryption-keys status\` says that the old one is not needed, remove it.
 
 Exit codes:
   0  done
@@ -20,22 +20,22 @@ Exit codes:
   2  rotate: some values could not be decrypted, because their key is missing
 
 Examples:
-  millrace keys status
-  millrace keys rotate --json
+  millrace encryption-keys status
+  millrace encryption-keys rotate --json
 `
 
 interface RotateOptions extends ClientOptions {
   readonly by: string
 }
 
-export function keysCommand(): Command {
+export function encryptionKeysCommand(): Command {
   const status = new Command('status')
     .description('Say which encryption keys stored jobs still need, the archive included. Reads all of them.')
     .action(showStatus)
   const rotate = new Command('rotate')
     .description('Encrypt what live jobs and dead letters hold under the first key.')
     .action(rotateAll)
-  return new Command('keys')
+  return new Command('encryption-keys')
     .summary('see and rotate encryption keys')
     .description('See which encryption keys are needed, and rotate to the first one.')
     .addCommand(addClientOptions(status).addHelpText('after', help))
@@ -45,7 +45,7 @@ export function keysCommand(): Command {
 
 async function showStatus(options: ClientOptions, command: Command): Promise<void> {
   await withClient(command, options, async ({ millrace }) => {
-    const keys = await millrace.keys.status({ onProgress: tell })
+    const keys = await millrace.encryptionKeys.status({ onProgress: tell })
     if (options.json) printJson(keys)
     else print(keys.length === 0 ? 'There are no keys, and nothing is encrypted.\n' : statusTable(keys))
   })
@@ -53,8 +53,8 @@ async function showStatus(options: ClientOptions, command: Command): Promise<voi
 
 async function rotateAll(options: RotateOptions, command: Command): Promise<void> {
   await withClient(command, options, async ({ millrace }) => {
-    const result = await millrace.keys.rotate({ actor: options.by, onProgress: tell })
-    const keys = await millrace.keys.status({ onProgress: tell })
+    const result = await millrace.encryptionKeys.rotate({ actor: options.by, onProgress: tell })
+    const keys = await millrace.encryptionKeys.status({ onProgress: tell })
     if (result.unreadable.length > 0) process.exitCode = 2
     if (options.json) return printJson({ ...result, keys })
     const { live, deadLetters } = result.rotated
