@@ -193,6 +193,7 @@ export class Governor {
         rules: this.#rules,
         turns: memory.turns,
         contractOf: (type) => this.#registry.find(type),
+        keys: this.#registry.keys,
       })
       if (round.isPaused || round.types.length === 0) return { round, look: undefined, chosen: [] }
       const look = await this.#look(tx, request, { round, standing, streams, offer })

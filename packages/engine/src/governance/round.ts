@@ -1,6 +1,8 @@
 // One governed claim's decision: who may have how much of what was seen.
 import type { JobContract } from '../contract/job.ts'
+import type { KeyRing } from '../contract/key-ring.ts'
 import type { Limit } from '../contract/limit.ts'
+import { openStored } from '../contract/sealed.ts'
 import type { Seen, Standing } from '../store/governed-claims.ts'
 import { compareIds } from '../store/job-id.ts'
 import type { PauseRule } from '../store/rules.ts'
@@ -28,6 +30,8 @@ interface Knowledge {
   readonly rules: Rules
   readonly turns: Turns
   contractOf(type: string): JobContract | undefined
+  /** Of what is sensitive in payloads. */
+  readonly keys: KeyRing | undefined
 }
 
 export class Round {
@@ -35,6 +39,7 @@ export class Round {
   readonly #rules: Rules
   readonly #turns: Turns
   readonly #contractOf: (type: string) => JobContract | undefined
+  readonly #keys: KeyRing | undefined
   readonly #nowMs: number
   readonly #pauses: readonly PauseRule[]
   readonly #limits: ReadonlyMap<string, readonly Limit[]>
@@ -48,11 +53,12 @@ export class Round {
   /** Something was seen that a limit or a pause turned away. */
   hasRefused = false
 
-  constructor(request: RoundRequest, standing: Standing, { rules, turns, contractOf }: Knowledge) {
+  constructor(request: RoundRequest, standing: Standing, { rules, turns, contractOf, keys }: Knowledge) {
     this.#slots = request.slots
     this.#rules = rules
     this.#turns = turns
     this.#contractOf = contractOf
+    this.#keys = keys
     this.#nowMs = standing.nowS * 1_000
     this.#pauses = rules.pausesIn(request.queue, this.#nowMs)
     const types = request.types.map(({ type }) => type)
@@ -148,8 +154,21 @@ export class Round {
 
   #candidate([nth, tenant, , id, type, , runAtS, payload]: Seen): Candidate[] {
     if (id === null) return []
-    const cost = payload === null ? 1 : costOf(this.#contractOf(type), payload)
+    const cost = payload === null ? 1 : this.#costOf(type, payload)
     return [{ id, tenant, type, nth, runAtS, cost }]
+  }
+
+  /** A cost that cannot be told is that of any job: what the payload holds is not ours to judge here. */
+  #costOf(type: string, stored: unknown): number {
+    const contract = this.#contractOf(type)
+    if (contract?.costOf === undefined) return 1
+    try {
+      const payload = openStored(this.#keys, { contract, part: 'payload' }, stored)
+      const cost = contract.costOf(payload as never)
+      return Number.isFinite(cost) && cost >= 0 ? cost : 1
+    } catch {
+      return 1
+    }
   }
 
   #isTypePaused(type: string): boolean {
@@ -164,16 +183,6 @@ export class Round {
     }
     for (const { type, tenant } of this.#pauses) if (type === null && tenant !== null) weights.set(tenant, 0)
     return weights
-  }
-}
-
-/** A cost that cannot be told is that of any job: what the payload holds is not ours to judge here. */
-function costOf(contract: JobContract | undefined, payload: unknown): number {
-  try {
-    const cost = contract?.costOf?.(payload as never)
-    return typeof cost === 'number' && Number.isFinite(cost) && cost >= 0 ? cost : 1
-  } catch {
-    return 1
   }
 }
 

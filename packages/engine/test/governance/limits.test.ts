@@ -2,6 +2,7 @@ import { defineJob, defineLimit, defineQueues, InvalidDefinition, implement, Ret
 import { fakeClock } from 'millrace/testing'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
+import { ringOf } from '../support/keys.ts'
 import { eventually, jobEvent, setup, signal } from '../support/setup.ts'
 
 const numbered = (count: number) => Array.from({ length: count }, (_, n) => ({ n }))
@@ -176,13 +177,16 @@ describe('a rate', () => {
     await eventually(async () => runs === 120)
   })
 
-  test('counts what a job costs', async () => {
+  test.each([
+    ['in plain', []],
+    ['encrypted', ['n']],
+  ])('counts what a job costs, from a payload that is stored %s', async (_, sensitive) => {
     await using t = await setup()
     const clock = fakeClock(new Date())
     const tokens = defineLimit('tokens', { rate: { jobs: 100, per: '1m' } })
     const { talk } = defineQueues({ talk: {} })
-    const ask = defineJob({ type: 'ask', queue: talk, payload, limits: [tokens], cost: ({ n }) => n })
-    const millrace = t.client([ask], { clock })
+    const ask = defineJob({ type: 'ask', queue: talk, payload, limits: [tokens], cost: ({ n }) => n, sensitive })
+    const millrace = t.client([ask], { clock, encryption: ringOf('a') })
     const seen: number[] = []
     for (const n of [60, 30, 20]) await millrace.enqueue(ask, { n })
     await millrace.work({ handlers: [implement(ask, ({ n }) => void seen.push(n))] })

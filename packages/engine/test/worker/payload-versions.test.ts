@@ -71,9 +71,12 @@ describe('a payload of another version', () => {
   })
   const cannot = defineJob({ ...ship, payload: current, version: 3, migrate: { 2: (payload) => payload } })
 
-  test('is upgraded step by step when it runs, and stays stored as it was', async () => {
+  test.each([
+    ['', {}],
+    [', also of a tenant', { tenant: 'acme' }],
+  ])('is upgraded step by step when it runs, and stays stored as it was%s', async (_, options) => {
     await using t = await setup()
-    const { id } = await t.client([v1]).enqueue(v1, { order: 7 })
+    const { id } = await t.client([v1]).enqueue(v1, { order: 7 }, options)
     const millrace = t.client([v3])
     const completed = jobEvent(millrace, 'job_completed', id)
     await millrace.work({ handlers: [implement(v3, (payload) => ({ payload }))] })
