@@ -5,12 +5,14 @@ import { JobNotFound } from '../errors.ts'
 import { explainBreakers } from '../governance/breaker-reason.ts'
 import { explainBudget } from '../governance/budget-explainer.ts'
 import { explainLimits } from '../governance/limit-reason.ts'
+import { explainPayloadVersion } from '../governance/payload-version.ts'
 import type { Explainer, Mechanism, Reason } from '../governance/reason.ts'
 import { explainDue, explainWorker } from '../governance/waiting-reasons.ts'
 import type { Database } from '../store/db.ts'
 import { type Ahead, explainAhead } from '../store/explain.ts'
 import { isJobId } from '../store/job-id.ts'
 import { type Job, jobGet } from '../store/jobs.ts'
+import { shownJob } from './protect.ts'
 
 export interface Explanation {
   readonly job: Job
@@ -38,7 +40,7 @@ const explainers: Readonly<Record<Mechanism, Explainer>> = {
   breaker: explainBreakers,
   budget: explainBudget,
   order: NOBODY,
-  version: NOBODY,
+  version: explainPayloadVersion,
   overload: NOBODY,
 }
 
@@ -52,13 +54,14 @@ export class Explainers {
   }
 
   async explain(id: string): Promise<Explanation> {
-    const { db, clock } = this.#services
-    const job = isJobId(id) ? await jobGet(db, id) : undefined
-    if (job === undefined) throw new JobNotFound(id, 'it never existed, or its time in the archive is over.')
+    const { db, clock, registry } = this.#services
+    const found = isJobId(id) ? await jobGet(db, id) : undefined
+    if (found === undefined) throw new JobNotFound(id, 'it never existed, or its time in the archive is over.')
+    const job = shownJob(registry, found)
     if (job.finishedAt !== null) return { ...settled, job, summary: endOf(job) }
     if (job.status === 'processing') return { ...settled, job, summary: runOf(job) }
     const now = clock.databaseNow()
-    const reasons = await this.#reasons(job)
+    const reasons = await this.#reasons(found)
     const ahead = await explainAhead(db, now, id)
     const expectedAt = expectationOf(reasons, ahead, now ?? new Date())
     return { job, reasons, ahead, expectedAt, summary: reasons[0]?.sentence ?? turnOf(job, ahead) }

@@ -3,6 +3,7 @@ import type { Limit } from '../contract/limit.ts'
 import { limitHolders } from '../store/explain.ts'
 import { governedStanding, type Standing } from '../store/governed-claims.ts'
 import type { Job } from '../store/jobs.ts'
+import { jobCost } from './job-cost.ts'
 import { limitsOf, runningUnder } from './meters.ts'
 import { RateWindow } from './rate-window.ts'
 import type { Explainer, Look, Reason } from './reason.ts'
@@ -25,7 +26,7 @@ export const explainLimits: Explainer = async (job, look) => {
   const reasons: Reason[] = []
   const share = shareReason(job, rules, standing)
   if (share !== undefined) reasons.push(share)
-  const cost = contract.costOf === undefined ? 1 : (contract.costOf(job.payload as never) ?? 1)
+  const cost = jobCost(contract, look.registry.keys, job.payload)
   for (const limit of limits) {
     const reason = (await placesReason(job, limit, { look, standing })) ?? rateReason(job, { limit, cost }, standing)
     if (reason !== undefined) reasons.push(reason)

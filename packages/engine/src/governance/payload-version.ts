@@ -5,7 +5,7 @@ export const explainPayloadVersion: Explainer = async ({ type, payloadVersion },
   const known = registry.find(type)?.version
   if (known === undefined || payloadVersion <= known) return undefined
   return {
-    mechanism: 'payload-version',
+    mechanism: 'version',
     sentence: `Its payload has version ${payloadVersion}, and the contract of this program knows version ${known} at most: workers like this one give it back.`,
     until: null,
     remedy: `Deploy workers whose contract of "${type}" has version ${payloadVersion} or higher.`,

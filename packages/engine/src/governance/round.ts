@@ -2,11 +2,11 @@
 import type { JobContract } from '../contract/job.ts'
 import type { KeyRing } from '../contract/key-ring.ts'
 import type { Limit } from '../contract/limit.ts'
-import { openStored } from '../contract/sealed.ts'
 import type { Seen, Standing } from '../store/governed-claims.ts'
 import { compareIds } from '../store/job-id.ts'
 import type { PauseRule } from '../store/rules.ts'
 import { allot, type Share } from './allot.ts'
+import { jobCost } from './job-cost.ts'
 import { limitsOf, type Metered, Meters } from './meters.ts'
 import type { Rules } from './rules.ts'
 import type { Turns } from './turns.ts'
@@ -154,21 +154,8 @@ export class Round {
 
   #candidate([nth, tenant, , id, type, , runAtS, payload]: Seen): Candidate[] {
     if (id === null) return []
-    const cost = payload === null ? 1 : this.#costOf(type, payload)
+    const cost = payload === null ? 1 : jobCost(this.#contractOf(type), this.#keys, payload)
     return [{ id, tenant, type, nth, runAtS, cost }]
-  }
-
-  /** A cost that cannot be told is that of any job: what the payload holds is not ours to judge here. */
-  #costOf(type: string, stored: unknown): number {
-    const contract = this.#contractOf(type)
-    if (contract?.costOf === undefined) return 1
-    try {
-      const payload = openStored(this.#keys, { contract, part: 'payload' }, stored)
-      const cost = contract.costOf(payload as never)
-      return Number.isFinite(cost) && cost >= 0 ? cost : 1
-    } catch {
-      return 1
-    }
   }
 
   #isTypePaused(type: string): boolean {

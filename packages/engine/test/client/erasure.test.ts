@@ -29,10 +29,10 @@ const by = { actor: 'ann', reason: 'asked to' } as const
 async function office() {
   const t = await graveyard()
   const millrace = t.client([mail, other, secret], { encryption: ringOf('a') })
-  const handler = implement(mail, ({ n }, ctx) => {
+  const handler = implement(mail, async ({ n }, ctx) => {
     ctx.log.info({ to: canary }, `mail to ${canary}`)
     if (n === 2) throw new Error(`no such box: ${canary}`)
-    return { sent: canary }
+    return ctx.once(canary, () => ({ sent: canary }))
   })
   const worker = await millrace.work({ handlers: [handler] })
   for (const tenant of ['acme', 'beta']) {
@@ -77,6 +77,8 @@ describe('of a tenant', () => {
     const beta = await rows(t, 'beta')
     const progress: string[] = []
     const onProgress: EraseRequest['onProgress'] = ({ place }) => progress.push(place)
+    const recorded = () => t.sql('select tenant from millrace.once_key order by tenant')
+    expect(await recorded()).toEqual([{ tenant: 'acme' }, { tenant: 'beta' }])
     expect(await t.millrace.erase({ tenant: 'acme', ...by, onProgress })).toEqual({
       isDryRun: false,
       cancelled: 2,
@@ -85,6 +87,7 @@ describe('of a tenant', () => {
       deadLetters: 1,
       attempts: 2,
     })
+    expect(await recorded()).toEqual([{ tenant: 'beta' }])
     expect(progress).toEqual(['live', 'archive', 'deadLetters'])
     const after = await rows(t, 'acme')
     expect(after).toHaveLength(before.length)

@@ -158,12 +158,14 @@ describe('a payload of another version', () => {
     await worker.stop()
     const job = (await old.job(ids[0] as string)) as Job
     expect(job).toMatchObject({ status: 'pending', attempt: 0, lastError: null })
+    const { reasons } = await old.explain(job.id)
+    expect(reasons).toContainEqual(expect.objectContaining({ mechanism: 'version' }))
     expect(job.runAt.getTime()).toBeGreaterThan(Date.now() + 5_000)
     expect(warned).toEqual([
       [{ type: 'ship', stored: 3, known: 1 }, expect.stringMatching(/left for programs that know/)],
     ])
     const reason = await explainPayloadVersion(job, { registry: new Registry([v1]) } as Look)
-    expect(reason).toMatchObject({ mechanism: 'payload-version', sentence: expect.stringMatching(/has version 3/) })
+    expect(reason).toMatchObject({ mechanism: 'version', sentence: expect.stringMatching(/has version 3/) })
     expect(await explainPayloadVersion(job, { registry: new Registry([v3]) } as Look)).toBeUndefined()
 
     const completed = Promise.all(ids.map((id) => jobEvent(newer, 'job_completed', id)))
