@@ -15,6 +15,7 @@ import { type EnqueueResult, Enqueuer } from './client/enqueuer.ts'
 import { type EraseRequest, type EraseResult, Eraser } from './client/erasure.ts'
 import { Explainers, type Explanation } from './client/explain.ts'
 import { Herald } from './client/herald.ts'
+import { Keys } from './client/keys.ts'
 import { Limits } from './client/limits.ts'
 import { type CancelResult, JobManager } from './client/manage.ts'
 import { Pauses } from './client/pauses.ts'
@@ -22,12 +23,13 @@ import { type JobResult, type ResultOptions, Results } from './client/results.ts
 import { type RetryResult, retryJob } from './client/retry.ts'
 import { Tenants } from './client/tenants.ts'
 import { Waker } from './client/waker.ts'
-import { type Clock, systemClock } from './clock.ts'
+import { type Clock, systemClock, within } from './clock.ts'
 import type { JobContract, PayloadInput, ResultOutput } from './contract/job.ts'
 import { type EncryptionOptions, KeyRing } from './contract/key-ring.ts'
 import { Registry } from './contract/registry.ts'
 import { EncryptionKeyMissing, InvalidDefinition, WorkerStopping } from './errors.ts'
 import { Events } from './events.ts'
+import { Admitter } from './governance/admitter.ts'
 import { checkTenantPolicies, type TenantPolicyOptions, type TenantPolicyReport } from './governance/tenant-policies.ts'
 import { checkTenantRole } from './governance/tenant-role.ts'
 import { type Logger, stderrLogger } from './logger.ts'
@@ -78,6 +80,7 @@ export interface ClientServices {
   logger: Logger
   waker: Waker
   tenantRole: string | undefined
+  admitter: Admitter
   /** More connections to the same database. The caller closes them. */
   open(maxConnections: number): Database
 }
@@ -85,6 +88,8 @@ export interface ClientServices {
 const DEFAULT_CONNECTIONS = 10
 const ENGINE_CONNECTIONS = 3
 const BUDGET_CONNECTIONS = 2
+/** What has not been admitted by then is left to the sweep of others. */
+const ADMIT_MS = 2_000
 
 export function createMillrace(options: MillraceOptions): Millrace {
   return new Millrace(options)
@@ -106,6 +111,8 @@ export class Millrace {
   readonly breakers: CircuitBreakers
   /** Which encryption keys are still needed, and how to be rid of one. */
   readonly encryptionKeys: EncryptionKeys
+  /** Order and limit keys: those that a death has stopped, and how many of a key run at once. */
+  readonly keys: Keys
   readonly #options: MillraceOptions
   readonly #connection: pg.ClientConfig
   readonly #schema: string
@@ -115,6 +122,7 @@ export class Millrace {
   readonly #db: Database
   readonly #waker: Waker
   readonly #herald: Herald
+  readonly #admitter: Admitter
   readonly #results: Results
   readonly #enqueuer: Enqueuer
   readonly #jobs: JobManager
@@ -136,7 +144,20 @@ export class Millrace {
     const isNotifyEnabled = options.notify ?? true
     this.#waker = new Waker(db, { isEnabled: isNotifyEnabled })
     this.#herald = new Herald({ db, events: this.events }, { isEnabled: isNotifyEnabled })
-    const services = { db, clock: this.#clock, registry: this.#registry, waker: this.#waker, herald: this.#herald }
+    this.#admitter = new Admitter({
+      db,
+      clock: this.#clock,
+      wake: (queues) => this.#waker.wake(queues),
+      onError: (during, error) => this.events.emit('database_error', { during, error }),
+    })
+    const services = {
+      db,
+      clock: this.#clock,
+      registry: this.#registry,
+      waker: this.#waker,
+      herald: this.#herald,
+      admitter: this.#admitter,
+    }
     this.#results = new Results({ ...services, events: this.events, connection: this.#connection }, { isNotifyEnabled })
     this.#enqueuer = new Enqueuer({ ...services, events: this.events })
     this.#jobs = new JobManager(services)
@@ -145,6 +166,7 @@ export class Millrace {
     this.tenants = new Tenants({ ...services, jobs: this.#jobs })
     this.pauses = new Pauses(services)
     this.limits = new Limits(services)
+    this.keys = new Keys(services)
     this.breakers = new CircuitBreakers({ ...services, events: this.events, logger: options.logger ?? stderrLogger })
     this.encryptionKeys = new EncryptionKeys(services)
     this.#eraser = new Eraser({ ...services, jobs: this.#jobs })
@@ -277,6 +299,7 @@ export class Millrace {
       logger: this.#options.logger ?? stderrLogger,
       waker: this.#waker,
       herald: this.#herald,
+      admitter: this.#admitter,
     })
     this.#workers.add(worker)
     try {
@@ -298,6 +321,7 @@ export class Millrace {
       logger: millrace.#options.logger ?? stderrLogger,
       waker: millrace.#waker,
       tenantRole: millrace.#options.tenantRole,
+      admitter: millrace.#admitter,
       open: (maxConnections) => millrace.#open(maxConnections),
     }
   }
@@ -311,6 +335,7 @@ export class Millrace {
   async #closeAll(): Promise<void> {
     await Promise.all([...this.#workers].map((worker) => worker.stop()))
     await this.#results.close()
+    await within(ADMIT_MS, this.#admitter.idle())
     await this.#waker.flush()
     await this.#db.close()
   }

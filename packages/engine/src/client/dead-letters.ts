@@ -5,6 +5,7 @@
 import type { Clock } from '../clock.ts'
 import type { Registry } from '../contract/registry.ts'
 import { InvalidDefinition } from '../errors.ts'
+import type { Admitter } from '../governance/admitter.ts'
 import type { Database } from '../store/db.ts'
 import {
   type Closing,
@@ -71,12 +72,14 @@ export class DeadLetters {
   readonly #clock: Clock
   readonly #registry: Registry
   readonly #waker: Waker
+  readonly #admitter: Admitter
 
-  constructor(services: { db: Database; clock: Clock; registry: Registry; waker: Waker }) {
+  constructor(services: { db: Database; clock: Clock; registry: Registry; waker: Waker; admitter: Admitter }) {
     this.#db = services.db
     this.#clock = services.clock
     this.#registry = services.registry
     this.#waker = services.waker
+    this.#admitter = services.admitter
   }
 
   /** A page, newest first. For the next one pass the id of its last letter as `before`. Default 50 letters, at most 1000. */
@@ -152,6 +155,7 @@ export class DeadLetters {
       db: this.#db,
       clock: this.#clock,
       registry: this.#registry,
+      admitter: this.#admitter,
       wake: (queues: Iterable<string>) => this.#waker.wake(queues),
     }
     const again = (result: RedriveResult): RedriveResult =>
@@ -159,7 +163,9 @@ export class DeadLetters {
     return answerAll(ids, (batch) => redrive(services, batch, { ...options, by }), again)
   }
 
+  /** A key that one of these deaths has stopped goes on with the next sweep. */
   #close(batch: readonly string[], closing: Closing): Promise<Decided[]> {
+    this.#admitter.expectBlocked()
     return deadLetterClose(this.#db, this.#clock.databaseNow(), batch, closing)
   }
 

@@ -67,6 +67,7 @@ function prepared(
     runAt: runAtOf(options),
     delayMs: options.delay === undefined ? 0 : toMs(options.delay, 'delay'),
     maxAttempts: wholeNumber(options.maxAttempts ?? contract.retry.attempts, 'maxAttempts', 1),
+    ...keysOf(contract, payload),
     dedupKey: label(options.dedupKey ?? contract.dedupeKey?.(payload as never) ?? null, 'dedupKey'),
     correlationId: label(options.correlationId ?? null, 'correlationId') ?? running?.correlationId ?? null,
     parentJobId: jobId(options.parentJobId) ?? running?.jobId ?? null,
@@ -74,6 +75,17 @@ function prepared(
     traceParent: label(options.traceParent ?? null, 'traceParent'),
   }
   return { job, warnings }
+}
+
+function keysOf({ order, keyLimit }: JobContract, payload: unknown) {
+  const orderKey = label(order?.key(payload as never) ?? null, 'order key')
+  const limitKey = label(keyLimit?.key(payload as never) ?? null, 'limit key')
+  return {
+    orderKey,
+    orderStops: orderKey !== null && order?.stops === true,
+    limitKey,
+    limitConcurrency: limitKey === null ? null : (keyLimit?.concurrency ?? null),
+  }
 }
 
 const MAX_LABEL = 500

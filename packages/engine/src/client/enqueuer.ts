@@ -5,6 +5,7 @@ import type { JobContract } from '../contract/job.ts'
 import type { Registry } from '../contract/registry.ts'
 import { DatabaseUnavailable, InvalidPayload, SecretInPayload } from '../errors.ts'
 import type { Events } from '../events.ts'
+import type { Admitter } from '../governance/admitter.ts'
 import {
   CommitUnknown,
   type Database,
@@ -14,6 +15,7 @@ import {
   sessionOn,
 } from '../store/db.ts'
 import { chunksOf, type InsertOptions, jobInsert, type NewJob } from '../store/jobs.ts'
+import { workKeysOf } from '../store/keyed-work.ts'
 import { type EnqueueOptions, newJob, type PreparedJob } from './enqueue-options.ts'
 import { enqueueFailure, GroupCommit } from './group-commit.ts'
 import { type InsertResult, insertKeyed, KEY_WAIT_MS } from './keyed-insert.ts'
@@ -41,14 +43,23 @@ export class Enqueuer {
   readonly #clock: Clock
   readonly #registry: Registry
   readonly #waker: Waker
+  readonly #admitter: Admitter
   readonly #unkeyed: GroupCommit
   readonly #tenants: TenantLimits
 
-  constructor(services: { db: Database; clock: Clock; registry: Registry; waker: Waker; events: Events }) {
+  constructor(services: {
+    db: Database
+    clock: Clock
+    registry: Registry
+    waker: Waker
+    events: Events
+    admitter: Admitter
+  }) {
     this.#db = services.db
     this.#clock = services.clock
     this.#registry = services.registry
     this.#waker = services.waker
+    this.#admitter = services.admitter
     this.#tenants = new TenantLimits(services)
     this.#waker.onRules(() => this.#tenants.forget())
     this.#unkeyed = new GroupCommit(async (jobs) => {
@@ -64,7 +75,7 @@ export class Enqueuer {
     const job = protectedJob(this.#registry, contract, plain)
     if (job.tenant !== null) return first(await this.#write(contract, [{ job, warnings }], options.tx))
     if (options.tx !== undefined) return warned(first(await this.#insertIn(options.tx, [job])), warnings)
-    if (job.dedupKey === null) return queued(await this.#unkeyed.add(job), warnings)
+    if (!isKeyed(job)) return queued(await this.#unkeyed.add(job), warnings)
     return warned(first(await this.#insertOwn([job])), warnings)
   }
 
@@ -126,8 +137,10 @@ export class Enqueuer {
   }
 
   #insertIn(tx: Queryable, jobs: readonly NewJob[]): Promise<EnqueueResult[]> {
+    const keys = jobs.flatMap(workKeysOf)
+    if (keys.length > 0) this.#admitter.expectBlocked()
     // No lock timeout: set here, it would outlive this statement in a transaction that is not ours.
-    return this.#insertAll(sessionOn(tx, this.#db.schema), jobs, this.#waker.tellAtCommit(queuesOf(jobs)))
+    return this.#insertAll(sessionOn(tx, this.#db.schema), jobs, this.#waker.tellAtCommit(queuesOf(jobs), keys))
   }
 
   /** `before`: what must hold in the same transaction. */
@@ -143,6 +156,7 @@ export class Enqueuer {
             return this.#insertAll(tx, jobs, options)
           }, deadlineMs)
       this.#waker.wake(queuesOf(jobs))
+      await this.#admitter.admit(jobs.flatMap(workKeysOf))
       return results
     } catch (error) {
       throw enqueueFailure(error instanceof CommitUnknown ? error.cause : error, jobs[0] as NewJob)
@@ -161,7 +175,8 @@ export class Enqueuer {
   }
 }
 
-const isKeyed = (job: NewJob): boolean => job.dedupKey !== null
+const isKeyed = ({ dedupKey, orderKey, limitKey }: NewJob): boolean =>
+  dedupKey !== null || orderKey !== null || limitKey !== null
 
 /** One statement is a transaction by itself. A keyed insert may take several, to read who holds the keys. */
 function fitsOneStatement(jobs: readonly NewJob[]): boolean {

@@ -1,12 +1,21 @@
-// Enqueueing under a dedup key: at most one live job per (tenant, type, key).
+// Enqueueing under keys. A dedup key: at most one live job per (tenant, type, key). An order or limit key: written as
+// blocked, for the admitter to decide.
 //
-// The unique index decides. A key that another transaction is just inserting is waited for, but not for long:
+// The unique index decides about dedup keys. A key that another transaction is just inserting is waited for, but not for long:
 // the wait would stall the other rows of the batch.
 
 import { KeyBusy } from '../errors.ts'
 import { isLockTimeout } from '../sql-state.ts'
 import type { Session } from '../store/db.ts'
-import { chunksOf, type InsertOptions, jobHolders, jobInsertKeyed, type NewJob, type Now } from '../store/jobs.ts'
+import {
+  chunksOf,
+  type InsertOptions,
+  jobHolders,
+  jobIds,
+  jobInsertKeyed,
+  type NewJob,
+  type Now,
+} from '../store/jobs.ts'
 
 export type InsertResult = { status: 'queued'; id: string } | { status: 'duplicate'; id: string }
 
@@ -22,11 +31,12 @@ export async function insertKeyed(
   options: InsertOptions,
 ): Promise<InsertResult[]> {
   const results = new Array<InsertResult>(jobs.length)
+  const idOf = await idsInOrder(session, jobs)
   let open = jobs.map((_, i) => i).sort((a, b) => compareKeys(jobs[a] as NewJob, jobs[b] as NewJob))
   for (let round = 0; open.length > 0; round++) {
     const batch = open.map((i) => jobs[i] as NewJob)
     if (round === MAX_ROUNDS) throw busy(batch, options)
-    const ids = await insertOrBusy(session, now, batch, options)
+    const ids = await insertOrBusy(session, now, batch, { ...options, idOf })
     const taken: number[] = []
     ids.forEach((id, at) => {
       const i = open[at] as number
@@ -53,15 +63,26 @@ async function insertOrBusy(
   session: Session,
   now: Now,
   batch: readonly NewJob[],
-  options: InsertOptions,
+  { idOf, ...options }: InsertOptions & { idOf: ReadonlyMap<NewJob, string> },
 ): Promise<(string | null)[]> {
   try {
     const ids: (string | null)[] = []
-    for (const chunk of chunksOf(batch)) ids.push(...(await jobInsertKeyed(session, now, chunk, options)))
+    for (const chunk of chunksOf(batch)) {
+      const given = chunk.flatMap((job) => idOf.get(job) ?? [])
+      ids.push(...(await jobInsertKeyed(session, now, chunk, { ...options, ids: given })))
+    }
     return ids
   } catch (error) {
     throw isLockTimeout(error) ? busy(batch, options, error) : error
   }
+}
+
+/** Ordered jobs run in the order of their ids. Where dedup keys change the order of the insert, ids are taken before. */
+async function idsInOrder(session: Session, jobs: readonly NewJob[]): Promise<ReadonlyMap<NewJob, string>> {
+  const isTurned = jobs.some(({ orderKey }) => orderKey !== null) && jobs.some(({ dedupKey }) => dedupKey !== null)
+  if (!isTurned || jobs.length === 1) return new Map()
+  const ids = await jobIds(session, jobs.length)
+  return new Map(jobs.map((job, i) => [job, ids[i] as string]))
 }
 
 /** Postgres does not say which key of a batch it was waiting for. */

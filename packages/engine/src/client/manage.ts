@@ -2,6 +2,7 @@
 import type { Clock } from '../clock.ts'
 import type { Registry } from '../contract/registry.ts'
 import { InvalidDefinition } from '../errors.ts'
+import type { Admitter } from '../governance/admitter.ts'
 import { isNoPartition } from '../sql-state.ts'
 import type { Database } from '../store/db.ts'
 import { isJobId } from '../store/job-id.ts'
@@ -14,10 +15,12 @@ import {
   jobCancelWaiting,
   jobGet,
   jobRunNow,
+  type KeyedRow,
   type Now,
   type QueueCount,
   queueCounts,
 } from '../store/jobs.ts'
+import { workKeysOf } from '../store/keyed-work.ts'
 import { ensurePartitions } from '../store/partitions.ts'
 import type { Herald } from './herald.ts'
 import { shownJob } from './protect.ts'
@@ -40,13 +43,22 @@ export class JobManager {
   readonly #registry: Registry
   readonly #waker: Waker
   readonly #herald: Herald
+  readonly #admitter: Admitter
 
-  constructor(services: { db: Database; clock: Clock; registry: Registry; waker: Waker; herald: Herald }) {
+  constructor(services: {
+    db: Database
+    clock: Clock
+    registry: Registry
+    waker: Waker
+    herald: Herald
+    admitter: Admitter
+  }) {
     this.#db = services.db
     this.#clock = services.clock
     this.#registry = services.registry
     this.#waker = services.waker
     this.#herald = services.herald
+    this.#admitter = services.admitter
   }
 
   async cancel(id: string, reason: string): Promise<CancelResult> {
@@ -77,8 +89,10 @@ export class JobManager {
 
   async #cancelBatch(ids: readonly string[], reason: string): Promise<{ cancelled: string[]; requested: string[] }> {
     const now = this.#clock.databaseNow()
-    const cancelled = await this.#cancelWaiting(now, ids, reason)
+    const ended = await this.#cancelWaiting(now, ids, reason)
+    const cancelled = ended.map(({ id }) => id)
     if (cancelled.length > 0) await this.#herald.tell(cancelled)
+    await this.#admitter.admit(ended.flatMap(workKeysOf))
     const asked = await jobCancelRunning(this.#db, now, ids, reason)
     const workers = new Set(asked.map(({ workerId }) => workerId))
     if (workers.size > 0)
@@ -87,7 +101,7 @@ export class JobManager {
   }
 
   /** Nobody may have made today's partitions: no worker has run for days, or a test has moved time. */
-  async #cancelWaiting(now: Now, ids: readonly string[], reason: string): Promise<string[]> {
+  async #cancelWaiting(now: Now, ids: readonly string[], reason: string): Promise<KeyedRow[]> {
     const cancelWaiting = () => jobCancelWaiting(this.#db, now, ids, reason, this.#registry.retentions)
     try {
       return await cancelWaiting()
@@ -103,6 +117,7 @@ export class JobManager {
     if (!isJobId(id)) return false
     const rows = await jobRunNow(this.#db, this.#clock.databaseNow(), [id])
     this.#waker.wake(rows.map((row) => row.queue))
+    await this.#admitter.admit(rows.flatMap(workKeysOf))
     return rows.length > 0
   }
 

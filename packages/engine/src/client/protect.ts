@@ -11,10 +11,19 @@ import type { Job, NewJob } from '../store/jobs.ts'
 /** The row as it is stored: sensitive values encrypted, and keys that say something about them as HMACs. */
 export function protectedJob({ keys }: Registry, contract: JobContract, job: NewJob): NewJob {
   if (contract.sensitive.length === 0) return job
-  const payload = sealText(keys, { contract, part: 'payload' }, job.payload)
-  const { dedupKey, tenant } = job
-  const hmac = dedupKey === null ? null : (keys?.lookup(dedupKey, [contract.type, tenant ?? '']) ?? null)
-  return { ...job, payload, dedupKey: hmac }
+  const { type } = contract
+  const { queue, dedupKey, orderKey, limitKey } = job
+  const tenant = job.tenant ?? ''
+  const hmac = (key: string | null, place: readonly string[]) =>
+    key === null ? null : (keys?.lookup(type, key, place) ?? null)
+  return {
+    ...job,
+    payload: sealText(keys, { contract, part: 'payload' }, job.payload),
+    dedupKey: hmac(dedupKey, [type, tenant]),
+    // Those belong to the queue: its sensitive types share them.
+    orderKey: hmac(orderKey, ['order', queue, tenant]),
+    limitKey: hmac(limitKey, ['limit', queue, tenant]),
+  }
 }
 
 /** The payload that a dead letter holds, decrypted and of the contract's version. */

@@ -7,6 +7,7 @@
 import type { Clock } from '../clock.ts'
 import type { Registry } from '../contract/registry.ts'
 import { KeyBusy, MillraceError, type MillraceErrorCode, UnknownJobType } from '../errors.ts'
+import type { Admitter } from '../governance/admitter.ts'
 import { isRefused } from '../sql-state.ts'
 import type { Database, Transaction } from '../store/db.ts'
 import {
@@ -17,6 +18,7 @@ import {
   type WholeDeadLetter,
 } from '../store/dead-letters.ts'
 import type { NewJob } from '../store/jobs.ts'
+import { workKeysOf } from '../store/keyed-work.ts'
 import { newJob } from './enqueue-options.ts'
 import { type InsertResult, insertKeyed, KEY_WAIT_MS } from './keyed-insert.ts'
 import { edited, isErased, originalPayload, protectedJob } from './protect.ts'
@@ -51,6 +53,7 @@ export interface RedriveServices {
   db: Database
   clock: Clock
   registry: Registry
+  admitter: Admitter
   wake(queues: Iterable<string>): void
 }
 
@@ -140,6 +143,7 @@ async function write(
   try {
     const results = await services.db.transaction((tx) => writeIn(tx, services.clock, batch, request))
     services.wake(new Set(batch.map(({ job }) => job.queue)))
+    await services.admitter.admit(batch.flatMap(({ job }) => workKeysOf(job)))
     return results
   } catch (error) {
     if (!(error instanceof KeyBusy) && !isRefused(error)) throw error

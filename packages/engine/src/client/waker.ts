@@ -6,9 +6,12 @@
 import { monotonicMs } from '../clock.ts'
 import type { Database } from '../store/db.ts'
 import type { InsertOptions } from '../store/jobs.ts'
+import type { WorkKey } from '../store/keyed-work.ts'
 import { channelOf, encodeMessage, type Message, notify } from '../store/notifications.ts'
 
 const MIN_GAP_MS = 5
+/** What more keys than this have blocked is left to the sweep. */
+const MAX_KEYS_TOLD = 100
 
 export class Waker {
   readonly #db: Database
@@ -56,9 +59,11 @@ export class Waker {
   }
 
   /** What an insert in a caller's transaction tells: Postgres delivers it if and when that transaction commits. */
-  tellAtCommit(queues: Iterable<string>): InsertOptions {
+  tellAtCommit(queues: Iterable<string>, keys: readonly WorkKey[] = []): InsertOptions {
     if (!this.#isEnabled) return {}
-    const messages = [...queues].map((queue) => encodeMessage(workIn(queue)))
+    const work = [...queues].map((queue) => encodeMessage(workIn(queue)))
+    const blocked = new Set(keys.map((key) => encodeMessage({ kind: 'key', key })))
+    const messages = [...work, ...[...blocked].slice(0, MAX_KEYS_TOLD)]
     return { tell: { channel: channelOf(this.#db.schema), messages } }
   }
 

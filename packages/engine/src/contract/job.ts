@@ -2,6 +2,7 @@ import type { StandardSchemaV1 } from '@standard-schema/spec'
 import { InvalidDefinition } from '../errors.ts'
 import type { Budget } from './budget.ts'
 import { type Duration, toMs } from './duration.ts'
+import { type KeyedWork, type KeyLimitPolicy, type OrderPolicy, resolveKeyedWork } from './keyed.ts'
 import type { Limit } from './limit.ts'
 import type { Queue, QueueOptions } from './queue.ts'
 import { type RedrivePolicy, type ResolvedRedrive, resolveRedrive } from './redrive.ts'
@@ -39,6 +40,10 @@ export interface JobDefinition<
   speed?: 'fast' | 'slow'
   /** At most one live job per (tenant, type, key). */
   dedupe?: { key: (payload: StandardSchemaV1.InferInput<Payload>) => string | null | undefined }
+  /** Run jobs with the same key one after another. */
+  order?: OrderPolicy<StandardSchemaV1.InferInput<Payload>>
+  /** Run at most so many jobs with the same key at once. */
+  keyLimit?: KeyLimitPolicy<StandardSchemaV1.InferInput<Payload>>
   /** Read the tenant from the payload. */
   tenant?: (payload: StandardSchemaV1.InferInput<Payload>) => string
   /** Limits on its jobs, alone or together with others that name the same: see defineLimit. */
@@ -73,7 +78,7 @@ export interface JobContract<
   Payload extends StandardSchemaV1 = StandardSchemaV1,
   Result extends StandardSchemaV1 | undefined = StandardSchemaV1 | undefined,
   DerivesTenant extends boolean = boolean,
-> {
+> extends KeyedWork {
   readonly type: Type
   readonly queue: Q
   readonly payload: Payload
@@ -170,6 +175,7 @@ export function defineJob<
     timeoutMs,
     speed: definition.speed ?? 'slow',
     dedupeKey: dedupe?.key,
+    ...resolveKeyedWork(type, definition),
     tenantOf: tenant,
     limits: definition.limits ?? [],
     costOf: definition.cost,

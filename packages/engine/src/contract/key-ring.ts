@@ -16,7 +16,7 @@ export interface EncryptionOptions {
   /** The first key encrypts, all of them decrypt. */
   keys: readonly EncryptionKey[]
   /**
-   * Another 32 random bytes, or their base64 text: under it the dedup keys of sensitive types are stored as HMACs. It is
+   * Another 32 random bytes, or their base64 text: under it the dedup, order and limit keys of sensitive types are stored as HMACs. It is
    * apart from `keys`, because it has to stay when they are rotated: equal keys must remain equal.
    */
   lookupKey?: Uint8Array | string
@@ -108,11 +108,11 @@ export class KeyRing {
    * What stands for a key that says something about its job: equal for equal keys, and without `lookupKey` nobody can
    * tell which. Of one that is such an HMAC already, itself: a redriven job keeps its key.
    */
-  lookup(key: string, place: readonly string[]): string {
+  lookup(type: string, key: string, place: readonly string[]): string {
     if (HMAC.test(key)) return key
     if (this.#lookup === undefined) {
       throw new InvalidDefinition(
-        `Job "${place[0]}" is sensitive and has a dedup key, which is stored as an HMAC: give 32 random bytes as createMillrace({ encryption: { lookupKey } }), or set MILLRACE_LOOKUP_KEY.`,
+        `Job "${type}" is sensitive and has a dedup, order or limit key, which is stored as an HMAC: give 32 random bytes as createMillrace({ encryption: { lookupKey } }), or set MILLRACE_LOOKUP_KEY.`,
       )
     }
     return `hmac:${createHmac('sha256', this.#lookup)

@@ -37,6 +37,8 @@ export interface RescuerServices {
   /** True when our own lease has been held for a whole time to live: silence and lateness of others then mean something. */
   mayJudge(): boolean
   wake(queues: Iterable<string>): void
+  /** Keyed jobs wait for admission. */
+  onBlocked(): void
 }
 
 export class Rescuer implements Ticker<RescueResult> {
@@ -50,6 +52,7 @@ export class Rescuer implements Ticker<RescueResult> {
   async tick(): Promise<RescueResult> {
     const { db, clock } = this.#services
     const needs = await rescueNeeds(db, clock.databaseNow())
+    if (needs.blocked) this.#services.onBlocked()
     const mayJudge = this.#services.mayJudge()
     // Leases live on the database's own clock, whatever a test does with time.
     const deadWorkers = mayJudge && needs.expired ? await workerExpire(db, null) : []

@@ -3,8 +3,10 @@
 import type { Clock } from '../clock.ts'
 import type { Registry } from '../contract/registry.ts'
 import type { Events } from '../events.ts'
+import type { Admitter } from '../governance/admitter.ts'
 import type { Logger } from '../logger.ts'
 import type { Database } from '../store/db.ts'
+import { AdmissionSweep } from './admission-sweep.ts'
 import { DeadLetterAlert } from './dead-letter-alert.ts'
 import { Housekeeper } from './housekeeper.ts'
 import { Loop, type LoopOptions, type Ticker } from './loop.ts'
@@ -16,6 +18,7 @@ export interface MaintenanceServices extends Pick<LoopOptions, 'onError'> {
   clock: Clock
   registry: Registry
   events: Events
+  admitter: Admitter
   logger: Logger
   sweepMs: number
   deadLetterAlertAt: number
@@ -24,7 +27,7 @@ export interface MaintenanceServices extends Pick<LoopOptions, 'onError'> {
 }
 
 export function maintenanceLoops(services: MaintenanceServices): Loop<unknown>[] {
-  const { db, events, logger, onError } = services
+  const { db, events, admitter, logger, onError } = services
   const alert = new DeadLetterAlert({
     db,
     threshold: services.deadLetterAlertAt,
@@ -35,7 +38,8 @@ export function maintenanceLoops(services: MaintenanceServices): Loop<unknown>[]
   })
   const loop = <Result>(ticker: Ticker<Result>): Loop<unknown> => new Loop(ticker, { onError })
   return [
-    loop(new Rescuer({ ...services, intervalMs: services.sweepMs })),
+    loop(new Rescuer({ ...services, intervalMs: services.sweepMs, onBlocked: () => admitter.expectBlocked() })),
+    loop(new AdmissionSweep(admitter)),
     loop(new Housekeeper(services)),
     loop(new Redriver(services)),
     loop(alert),

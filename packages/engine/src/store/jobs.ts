@@ -20,6 +20,13 @@ export interface NewJob {
   delayMs: number
   maxAttempts: number
   dedupKey: string | null
+  /** Jobs of one order key run one after another. */
+  orderKey: string | null
+  /** Its death stops its order key. */
+  orderStops: boolean
+  /** So many jobs of one limit key run at once. */
+  limitKey: string | null
+  limitConcurrency: number | null
   /** Null: it is the root of its own. */
   correlationId: string | null
   parentJobId: string | null
@@ -38,7 +45,7 @@ export interface InsertOptions {
   deadlineMs?: number
 }
 
-/** The new ids by position. None of these jobs has a dedup key. */
+/** The new ids by position. None of these jobs has a key of any kind. */
 export async function jobInsert(
   session: Session,
   now: Now,
@@ -54,7 +61,7 @@ export async function jobInsertKeyed(
   session: Session,
   now: Now,
   jobs: readonly NewJob[],
-  { tell, lockTimeoutMs }: InsertOptions = {},
+  { tell, lockTimeoutMs, ids = [] }: InsertOptions & { ids?: readonly string[] } = {},
 ): Promise<(string | null)[]> {
   const rows = await session.run<{ ord: number; id: string | null }>('jobInsertKeyed', [
     now,
@@ -62,7 +69,18 @@ export async function jobInsertKeyed(
     ...telling(tell),
     textArray(jobs.map((job) => job.dedupKey)),
     lockTimeoutMs === undefined ? null : String(lockTimeoutMs),
+    sparseArray(jobs, (job) => job.orderKey),
+    sparseArray(jobs, (job) => (job.orderStops ? 'true' : null)),
+    sparseArray(jobs, (job) => job.limitKey),
+    sparseArray(jobs, (job) => job.limitConcurrency),
+    plainArray(ids),
   ])
+  return rows.map((row) => row.id)
+}
+
+/** Ids for jobs that are inserted in another order than the one they run in. */
+export async function jobIds(session: Session, count: number): Promise<string[]> {
+  const rows = await session.run<{ id: string }>('jobIds', [count])
   return rows.map((row) => row.id)
 }
 
@@ -165,6 +183,8 @@ export interface ClaimedJob {
   readonly isCancelRequested: boolean
   /** When it was due, in seconds, as the database says it. */
   readonly runAtS: number
+  readonly orderKey: string | null
+  readonly limitKey: string | null
   /** How long ago it had been enqueued when it was claimed, by the database's clock. */
   readonly ageMs: number
   /** The time it was claimed at, if the clock is one that is moved by hand. */
@@ -189,6 +209,8 @@ export type ClaimedTuple = readonly [
   runAtS: number,
   ageS: number,
   payloadVersion: number | null,
+  orderKey: string | null,
+  limitKey: string | null,
 ]
 
 /** In the order in which they are to run. */
@@ -240,6 +262,8 @@ function claimedJob(tuple: ClaimedTuple, claimedAt: Now): ClaimedJob {
     createdBy: tuple[11],
     isCancelRequested: cancelRequested ?? false,
     runAtS,
+    orderKey: tuple[16],
+    limitKey: tuple[17],
     ageMs: ageS * 1_000,
     claimedAt,
   }
@@ -322,22 +346,30 @@ export function jobOverdue(session: Session, now: Now, limit: number): Promise<O
   return session.run('jobOverdue', [now, limit])
 }
 
+/** A job and the keys by which it runs, if any. */
+export interface KeyedRow {
+  id: string
+  queue: string
+  tenant: string | null
+  orderKey: string | null
+  limitKey: string | null
+}
+
 /** `retentions`: how long the archive keeps jobs of these types; of others, a week. */
-export async function jobCancelWaiting(
+export function jobCancelWaiting(
   session: Session,
   now: Now,
   ids: readonly string[],
   reason: string,
   retentions: readonly { type: string; retention: Retention }[],
-): Promise<string[]> {
-  const rows = await session.run<{ id: string }>('jobCancelWaiting', [
+): Promise<KeyedRow[]> {
+  return session.run('jobCancelWaiting', [
     now,
     plainArray(ids),
     reason,
     textArray(retentions.map(({ type }) => type)),
     textArray(retentions.map(({ retention }) => retention)),
   ])
-  return rows.map((row) => row.id)
 }
 
 export function jobCancelRunning(
@@ -349,11 +381,7 @@ export function jobCancelRunning(
   return session.run('jobCancelRunning', [now, plainArray(ids), reason])
 }
 
-export function jobRunNow(
-  session: Session,
-  now: Now,
-  ids: readonly string[],
-): Promise<{ id: string; queue: string }[]> {
+export function jobRunNow(session: Session, now: Now, ids: readonly string[]): Promise<KeyedRow[]> {
   return session.run('jobRunNow', [now, plainArray(ids)])
 }
 
@@ -414,6 +442,7 @@ export interface QueueCount {
   due: number
   scheduled: number
   processing: number
+  blocked: number
 }
 
 export function queueCounts(session: Session, now: Now): Promise<QueueCount[]> {

@@ -1,6 +1,7 @@
 // What processes tell each other through NOTIFY. A hint, never a condition: polling finds the same work later.
 import { textArray } from './arrays.ts'
 import type { Session } from './db.ts'
+import type { WorkKey } from './keyed-work.ts'
 
 /** One channel per schema, so that two installations in one database do not wake each other. */
 export const channelOf = (schema: string): string => `${schema}_pulse`
@@ -19,6 +20,8 @@ export type Message =
   | { kind: 'echo'; token: string }
   /** Somebody awaits the end of these jobs. */
   | { kind: 'await'; ids: readonly string[] }
+  /** Jobs of this key wait for admission. */
+  | { kind: 'key'; key: WorkKey }
 
 export function encodeMessage(message: Message): string {
   switch (message.kind) {
@@ -32,6 +35,10 @@ export function encodeMessage(message: Message): string {
       return `e:${message.token}`
     case 'await':
       return `a:${encodeIds(message.ids)}`
+    case 'key': {
+      const { kind, queue, tenant, key } = message.key
+      return `k:${JSON.stringify([kind, queue, tenant, key])}`
+    }
   }
 }
 
@@ -42,7 +49,13 @@ export function decodeMessage(payload: string): Message | undefined {
   if (payload.startsWith('g:')) return { kind: 'rules' }
   if (payload.startsWith('e:')) return { kind: 'echo', token: rest }
   if (payload.startsWith('a:')) return { kind: 'await', ids: decodeIds(rest) }
+  if (payload.startsWith('k:')) return { kind: 'key', key: decodeKey(rest) }
   return undefined
+}
+
+function decodeKey(text: string): WorkKey {
+  const [kind, queue, tenant, key] = JSON.parse(text) as [WorkKey['kind'], string, string | null, string]
+  return { kind, queue, tenant, key }
 }
 
 export async function notify(session: Session, schema: string, messages: readonly Message[]): Promise<void> {

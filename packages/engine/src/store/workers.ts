@@ -51,6 +51,8 @@ export interface RescueNeeds {
   orphaned: boolean
   /** A run is beyond its deadline. */
   overdue: boolean
+  /** Keyed jobs wait for admission. */
+  blocked: boolean
 }
 
 /** `now` is for deadlines only. Reads and decides nothing. */

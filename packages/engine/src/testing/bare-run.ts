@@ -129,6 +129,8 @@ function claimed(job: NewJob, { attempt = 1, age = 0, clock = systemClock }: Bar
     createdBy,
     isCancelRequested: false,
     runAtS: 0,
+    orderKey: job.orderKey,
+    limitKey: job.limitKey,
     ageMs: toMs(age, 'age'),
     claimedAt: clock.databaseNow(),
   }

@@ -75,6 +75,7 @@ class Drainer {
 
   async drain(): Promise<void> {
     const { advance } = this.#options
+    await this.#services.admitter.sweepAll()
     if (advance === undefined) return this.#runDue()
     const clock = this.#fakeClock()
     const end = new Date(clock.now().getTime() + toMs(advance, 'drain({ advance })'))
@@ -83,6 +84,7 @@ class Drainer {
       if (this.#isStopped) return
       clock.moveTo(next)
       await ensurePartitions(this.#services.db, next)
+      await this.#services.admitter.sweepAll()
       await this.#runDue()
     }
     // A handler may have moved it beyond.
@@ -93,6 +95,8 @@ class Drainer {
   async #runDue(): Promise<void> {
     for (let hasRun = true; hasRun && !this.#isStopped; ) {
       hasRun = false
+      // A handler may have enqueued keyed jobs in a transaction.
+      if (this.#services.admitter.isSweepNeeded) await this.#services.admitter.sweepAll()
       for (const queue of this.#queues) if (await this.#runHead(queue)) hasRun = true
     }
   }

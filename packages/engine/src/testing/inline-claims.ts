@@ -121,7 +121,7 @@ export class InlineClaims {
     })
     if (claimed !== undefined) return this.#runOf(claimed, runId, lane)
     throw new InvalidDefinition(
-      `Job ${job.id} cannot be claimed: it is not waiting, not due, or somebody else has it. Are workers running on this database?`,
+      `Job ${job.id} cannot be claimed: it is not waiting, not due, blocked by others of its key, or somebody else has it. Are workers running on this database?`,
     )
   }
 

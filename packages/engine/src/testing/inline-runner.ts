@@ -1,6 +1,7 @@
 // Runs claimed jobs one at a time in the caller's process: what a worker does between claim and settlement, by the same
 // parts (executor, verdict, completion, acker), without its loops, its lease thread and its slots.
 
+import { keysWithRoom } from '../governance/admitter.ts'
 import type { Breakers } from '../governance/breakers.ts'
 import type { BudgetStatus } from '../governance/budget-status.ts'
 import { Budgets } from '../governance/budgets.ts'
@@ -54,7 +55,7 @@ export class InlineRunner {
       clock,
       isTrusted: () => true,
       ensurePartitions: async () => void (await ensurePartitions(db, clock.databaseNow())),
-      onSettled: (entry, result) => this.#settled(entry, result),
+      onSettled: (entry, result) => void this.#settled(entry, result),
       onFlushed: () => {},
       onError: (during, error) => events.emit('database_error', { during, error }),
     })
@@ -98,15 +99,16 @@ export class InlineRunner {
       onReturned: (run) => {
         this.#ended = budgets.end(run)
       },
-      onCommitted: (run) => run.inTransaction && this.#settled({ run, settlement: run.inTransaction }, 'won'),
+      onCommitted: (run) => run.inTransaction && void this.#settled({ run, settlement: run.inTransaction }, 'won'),
       onLeaked: (run) => events.emit('slot_leaked', { job: run.ref() }),
       onPostponed: () => {},
     }
   }
 
-  #settled(entry: Entry, result: SettleResult): void {
+  async #settled(entry: Entry, result: SettleResult): Promise<void> {
     const { run, settlement } = entry
     reportSettled(this.#services.events, entry, result)
+    if (result === 'won') await this.#services.admitter.admit(keysWithRoom(run.job, settlement))
     this.#unsettled.get(run)?.(reportOf(run, result === 'won' ? settlement : undefined, this.#logger.lines))
     this.#unsettled.delete(run)
   }

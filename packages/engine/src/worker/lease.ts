@@ -6,6 +6,7 @@ import { randomUUID } from 'node:crypto'
 import { monotonicMs } from '../clock.ts'
 import { WorkerStopping } from '../errors.ts'
 import type { RunningRow } from '../store/jobs.ts'
+import type { WorkKey } from '../store/keyed-work.ts'
 import type { NewWorker } from '../store/workers.ts'
 import type { Board } from './board.ts'
 import { Pulse } from './pulse.ts'
@@ -24,6 +25,7 @@ export interface LeaseEvents {
   onWork(queue: string): void
   onRules(): void
   onAwaited(ids: readonly string[]): void
+  onKey(key: WorkKey): void
   onListening(isTrusted: boolean): void
   onBlocked(ms: number): void
   onError(during: string, error: unknown): void
@@ -118,6 +120,9 @@ export class Lease {
         break
       case 'awaited':
         this.#events.onAwaited(message.ids)
+        break
+      case 'key':
+        this.#events.onKey(message.key)
         break
       case 'listening':
         this.#events.onListening(message.isTrusted)

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import pg from 'pg'
 import { monotonicMs } from '../clock.ts'
 import { type Session, sessionOn } from '../store/db.ts'
+import type { WorkKey } from '../store/keyed-work.ts'
 import { channelOf, decodeMessage, notify } from '../store/notifications.ts'
 import type { PulseSettings } from './pulse-protocol.ts'
 
@@ -17,6 +18,7 @@ export interface PulseConnectionEvents {
   onRules(): void
   onReconcile(workerId: string): void
   onAwaited(ids: readonly string[]): void
+  onKey(key: WorkKey): void
   onListening(isTrusted: boolean): void
 }
 
@@ -152,6 +154,7 @@ export class PulseConnection {
     if (message?.kind === 'rules') this.#events.onRules()
     if (message?.kind === 'reconcile') this.#events.onReconcile(message.workerId)
     if (message?.kind === 'await') this.#events.onAwaited(message.ids)
+    if (message?.kind === 'key') this.#events.onKey(message.key)
     if (message?.kind === 'echo') this.#onEcho(message.token)
   }
 

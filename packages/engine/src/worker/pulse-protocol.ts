@@ -2,6 +2,7 @@
 import type { ClientConfig } from 'pg'
 import type { Retention } from '../contract/job.ts'
 import type { RunningRow } from '../store/jobs.ts'
+import type { WorkKey } from '../store/keyed-work.ts'
 import type { NewWorker } from '../store/workers.ts'
 
 export interface LeaseTimes {
@@ -52,6 +53,8 @@ export type FromPulse =
   | { kind: 'rules' }
   /** Somebody awaits the end of these jobs. */
   | { kind: 'awaited'; ids: readonly string[] }
+  /** Jobs of this key wait for admission. */
+  | { kind: 'key'; key: WorkKey }
   | { kind: 'listening'; isTrusted: boolean }
   | { kind: 'blocked'; ms: number }
   | { kind: 'error'; during: string; message: string }

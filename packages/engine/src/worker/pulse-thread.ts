@@ -67,6 +67,7 @@ class PulseThread {
       onRules: () => this.#post({ kind: 'rules' }),
       onReconcile: (workerId) => workerId === this.#worker?.id && void this.#beat(),
       onAwaited: (ids) => this.#post({ kind: 'awaited', ids }),
+      onKey: (key) => this.#post({ kind: 'key', key }),
       onListening: (isTrusted) => this.#post({ kind: 'listening', isTrusted }),
     })
     port.on('message', (message: ToPulse) => this.#receive(message))

@@ -4,10 +4,11 @@ import type { ClientConfig } from 'pg'
 import { reportBreaker } from '../client/breaker-events.ts'
 import type { Herald } from '../client/herald.ts'
 import type { Waker } from '../client/waker.ts'
-import { type Clock, monotonicMs, within } from '../clock.ts'
+import { after, type Clock, monotonicMs, within } from '../clock.ts'
 import type { Registry } from '../contract/registry.ts'
 import { LeaseLost, WorkerStopping } from '../errors.ts'
 import type { Events } from '../events.ts'
+import { type Admitter, keysWithRoom } from '../governance/admitter.ts'
 import { BreakerGate } from '../governance/breaker-gate.ts'
 import { Breakers } from '../governance/breakers.ts'
 import { Budgets } from '../governance/budgets.ts'
@@ -18,8 +19,9 @@ import { maintenanceLoops } from '../maintenance/services.ts'
 import { budgetDeclare } from '../store/budgets.ts'
 import type { Database } from '../store/db.ts'
 import { type ClaimedJob, jobReleaseRun, type RunningRow } from '../store/jobs.ts'
+import type { WorkKey } from '../store/keyed-work.ts'
 import { ensurePartitions } from '../store/partitions.ts'
-import { giveBack, settle } from '../store/settlements.ts'
+import { giveBack, type Settlement, settle } from '../store/settlements.ts'
 import { VERSION } from '../version.ts'
 import { Acker, type Entry, type SettleResult } from './acker.ts'
 import { breakerDoor } from './breaker-door.ts'
@@ -64,6 +66,7 @@ export interface WorkerServices {
   logger: Logger
   waker: Waker
   herald: Herald
+  admitter: Admitter
 }
 
 export interface LaneDescription {
@@ -78,6 +81,7 @@ const LAST_CALL_MS = 500
 const STEP_MS = 2_000
 const CLOSE_MS = 250
 const MAX_UNSETTLED = 4_000
+const HEARD_SPREAD_MS = 10
 
 export class Worker {
   readonly #settings: WorkerSettings
@@ -158,7 +162,7 @@ export class Worker {
     if (this.#stopped !== undefined) throw new WorkerStopping()
     this.#offLocal = waker.onLocal((queue) => this.#fetcher.wake(queue))
     this.#offRules = waker.onRules(() => this.#heedRules())
-    this.#offClock = clock.onMoved?.(() => this.#fetcher.wake())
+    this.#offClock = clock.onMoved?.(() => this.#clockMoved())
     this.#fetcher.start()
     for (const loop of this.#loops) loop.start()
     events.emit('worker_started', { workerId: this.id })
@@ -191,6 +195,7 @@ export class Worker {
     await within(STEP_MS, this.#isolated.close())
     for (const run of this.#dispatcher.runs) if (!run.isSettling) this.#giveBack(run, why)
     await within(STEP_MS, this.#acker.drain())
+    await within(STEP_MS, this.#services.admitter.idle())
     await within(STEP_MS, Promise.all([loops, this.#services.waker.flush(), this.#budgets.idle()]))
     await this.#lease.end('shut down')
     // Whatever still runs has lost its job: its transaction must not go on, let alone hold us up.
@@ -236,6 +241,7 @@ export class Worker {
       onWork: (queue) => this.#fetcher.wake(queue),
       onRules: () => this.#heedRules(),
       onAwaited: (ids) => this.#services.herald.remember(ids),
+      onKey: (key) => this.#heardOf(key),
       onListening: (isTrusted) => {
         this.#isListenTrusted = isTrusted
         events.emit('listen_trusted', { isTrusted })
@@ -471,10 +477,36 @@ export class Worker {
     const waiting = this.#governor.queuesWaitingFor(run.contract, run.job.tenant)
     if (waiting.length > 0) this.#services.waker.wake(waiting)
     reportSettled(this.#services.events, entry, result)
+    if (result === 'won') this.#makeRoom(run, settlement)
     if (result !== 'won' || settlement.kind !== 'requeue') return
     // What was given back is due for anybody, at once; what has a delay is ours to remember.
     if (settlement.delayMs === null) this.#services.waker.wake([run.job.queue])
     else this.#fetcher.dueIn(settlement.delayMs)
+  }
+
+  /** What was to wait for its time may be due now. */
+  #clockMoved(): void {
+    this.#fetcher.wake()
+    const { admitter } = this.#services
+    if (admitter.isSweepNeeded) admitter.sweep().catch((error: unknown) => this.#failed('admission', error))
+  }
+
+  /** The next of its key may run, and later this one again. */
+  #makeRoom({ job }: Run, settlement: Settlement): void {
+    const keys = keysWithRoom(job, settlement)
+    if (keys.length === 0) return
+    void this.#services.admitter.admit(keys)
+    if (settlement.kind === 'requeue') this.#admitIn(settlement.delayMs ?? 0, keys)
+  }
+
+  /** All workers have heard of it: those that serve the queue, and not all at the same moment. */
+  #heardOf(key: WorkKey): void {
+    if (!this.#settings.lanes.some((lane) => lane.queues.some(({ name }) => name === key.queue))) return
+    this.#admitIn(Math.random() * HEARD_SPREAD_MS, [key])
+  }
+
+  #admitIn(delayMs: number, keys: readonly WorkKey[]): void {
+    after(delayMs, () => this.#stopped ?? this.#services.admitter.admit(keys))
   }
 
   #failed(during: string, error: unknown): void {

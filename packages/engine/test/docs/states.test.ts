@@ -270,6 +270,7 @@ const exercises: Record<string, ((t: T) => Promise<Change>)[]> = {
         intervalMs: 1_000,
         mayJudge: () => true,
         wake: () => {},
+        onBlocked: () => {},
       })
       expect(await rescuer.tick()).toMatchObject({ rescued: 1 })
       return { id, before }

@@ -2,6 +2,7 @@ import { defineJob, defineQueues, implement, type RedrivePolicy } from 'millrace
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { Registry } from '#src/contract/registry'
+import { Admitter } from '#src/governance/admitter'
 import { Redriver } from '#src/maintenance/redriver'
 import { graveyard } from '../support/dead-letters.ts'
 
@@ -27,12 +28,14 @@ async function setup(contracts: ConstructorParameters<typeof Registry>[0] = jobs
   const clock = { databaseNow: () => new Date(nowMs) }
   const millrace = t.client(jobs, { clock })
   const woken: string[] = []
+  const wake = (names: Iterable<string>) => void woken.push(...names)
   const redriver = () =>
     new Redriver({
       db: t.db,
       clock,
       registry: new Registry(contracts),
-      wake: (names) => void woken.push(...names),
+      admitter: new Admitter({ db: t.db, clock, wake, onError: () => {} }),
+      wake,
     })
   return {
     ...t,

@@ -25,6 +25,7 @@ async function setup(options: { mayJudge?: boolean } = {}) {
     intervalMs: 1_000,
     mayJudge: () => options.mayJudge ?? true,
     wake: (names) => void woken.push(...names),
+    onBlocked: () => {},
   })
   return {
     ...t,

@@ -117,6 +117,7 @@ function rescue(): Promise<unknown> {
     intervalMs: 1_000,
     mayJudge: () => true,
     wake: () => {},
+    onBlocked: () => {},
   }).tick()
 }
 

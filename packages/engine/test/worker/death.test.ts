@@ -149,6 +149,7 @@ describe('a job that dies leaves a whole letter', () => {
       intervalMs: 1_000,
       mayJudge: () => true,
       wake: () => {},
+      onBlocked: () => {},
     })
     expect(await rescuer.tick()).toMatchObject({ rescued: 1 })
     const [listed] = await millrace.deadLetters.list()

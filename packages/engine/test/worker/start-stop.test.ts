@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import type { Clock } from '#src/clock'
 import { Governor } from '#src/governance/governor'
+import { AdmissionSweep } from '#src/maintenance/admission-sweep'
 import { DeadLetterAlert } from '#src/maintenance/dead-letter-alert'
 import { Housekeeper } from '#src/maintenance/housekeeper'
 import { Loop, type Ticker } from '#src/maintenance/loop'
@@ -80,11 +81,25 @@ const looping = (ticker: Ticker<unknown>): Service => {
 
 const makers: Record<string, (services: ClientServices, t: Setup) => Service | Promise<Service>> = {
   'the rescuer': ({ db, clock, registry, events }) =>
-    looping(new Rescuer({ db, clock, registry, events, intervalMs: 5, mayJudge: () => true, wake: () => {} })),
+    looping(
+      new Rescuer({
+        db,
+        clock,
+        registry,
+        events,
+        intervalMs: 5,
+        mayJudge: () => true,
+        wake: () => {},
+        onBlocked: () => {},
+      }),
+    ),
 
   'the housekeeper': (services) => looping(new Housekeeper(services)),
 
-  'the redriver': ({ db, clock, registry }) => looping(new Redriver({ db, clock, registry, wake: () => {} })),
+  'the redriver': ({ db, clock, registry, admitter }) =>
+    looping(new Redriver({ db, clock, registry, admitter, wake: () => {} })),
+
+  'the admission sweep': ({ admitter }) => looping(new AdmissionSweep(admitter)),
 
   'the dead letter alert': ({ db }) => looping(new DeadLetterAlert({ db, threshold: 1, onAlert: () => {} })),
 
@@ -150,6 +165,7 @@ const makers: Record<string, (services: ClientServices, t: Setup) => Service | P
       onWork: nothing,
       onRules: nothing,
       onAwaited: nothing,
+      onKey: nothing,
       onListening: nothing,
       onBlocked: nothing,
       onError: nothing,

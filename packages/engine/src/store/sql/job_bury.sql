@@ -1,4 +1,5 @@
--- Settle runs whose job has failed for good: archive, last attempt and dead letter are written together.
+-- Settle runs whose job has failed for good: archive, last attempt and dead letter are written together;
+-- if its death stops its order key, that too.
 -- Params:  $1 now timestamptz or null, $2 ids bigint[], $3 run_ids uuid[], $4 reasons text[], $5 error_classes text[],
 --          $6 error_messages text[], $7 error_stacks text[], $8 fingerprints text[], $9 logs jsonb[], $10 retentions text[],
 --          $11 drops bool[]: the contract says such a job may be dropped, so no dead letter
@@ -55,5 +56,12 @@ lettered as (
     coalesce((select redrives + 1 from millrace.dead_letter_jobs where redriven_job_id = buried.id), 0)
   from buried
   where not dropped
+),
+stopped as (
+  insert into millrace.order_stop (queue, tenant, order_key, job_id, stopped_at)
+  select distinct on (queue, coalesce(tenant, ''), order_key) queue, coalesce(tenant, ''), order_key, id, died_at
+  from buried
+  where order_stops and order_key is not null
+  on conflict (queue, tenant, order_key) do update set job_id = excluded.job_id, stopped_at = excluded.stopped_at
 )
 select id from buried;

@@ -5,8 +5,8 @@
 --          $10 priorities int[], $11 run_ats float8[] in seconds and $12 ids bigint[]: behind which job the queue is to be
 --          entered, or nulls
 -- Returns: the claimed jobs, in no order; all carry the one run_id, which the caller made up before it asked.
---          No crashes, no request to cancel and version 1 are null. Times are seconds: to print and to parse a timestamp costs more
---          than to claim.
+--          No crashes, no request to cancel and version 1 are null; with a key, its end makes room for another one. Times are
+--          seconds: to print and to parse a timestamp costs more than to claim.
 -- Locks:   the claimed rows; skips what others hold.
 -- Index:   job_for_claim_idx, job_suspect_idx, worker_pkey: nothing is claimed under a lease that somebody has ended, and
 --          nothing under rules that somebody has changed: a queue that was paused is looked at anew
@@ -81,4 +81,4 @@ where id = any(array(select id from due union all select id from suspect))
 returning id, type, queue, tenant, priority, payload, attempt, max_attempts, nullif(crashes, 0) as crashes, correlation_id,
   parent_job_id, created_by, nullif(cancel_requested_at is not null, false) as cancel_requested,
   date_part('epoch', run_at) as run_at_s, date_part('epoch', coalesce($1, now()) - created_at) as age_s,
-  nullif(payload_version, 1) as payload_version;
+  nullif(payload_version, 1) as payload_version, order_key, limit_key;

@@ -8,5 +8,5 @@ select date_trunc('milliseconds', min(run_at) + interval '999 microseconds') as 
 from millrace.job
 where queue = any($2::text[])
   and type = any($3::text[])
-  and status = 'pending'
+  and (status = 'pending' or status = 'blocked' and limit_key is not null)
   and run_at > coalesce($1, now());

@@ -1,32 +1,40 @@
--- Enqueue a batch of which some have dedup keys. A row whose key is held by a live job is left out, and the caller reads
--- the holder. Apart from job_insert.sql because what looks after conflicts costs every row as much again.
+-- Enqueue a batch of which some have keys. A row whose dedup key is held by a live job is left out, and the caller reads
+-- the holder; one with an order or limit key is written as blocked, and the admitter decides. Apart from
+-- job_insert.sql because what looks after conflicts costs every row as much again.
 -- Params:  $1 to $16 as in job_insert.sql, $17 dedup_keys,
---          $18 lock_timeout_ms: how long a key held by an open transaction is waited for
+--          $18 lock_timeout_ms: how long a key held by an open transaction is waited for, $19 order_keys,
+--          $20 order_stops bool[], $21 limit_keys, $22 limit_concurrencies int[], $23 ids bigint[] taken before by
+--          job_ids.sql; each of the last five may be empty, for null in all rows
 -- Returns: ord (position in the input, from 1) and the new id, or null where the key was taken.
 -- Locks:   waits for a transaction that holds one of the keys, at most lock_timeout.
 -- Index:   job_dedup_idx
 with input as materialized (
-  select nextval('millrace.job_id_seq') as id, coalesce($1, now()) as now, rows.*
+  select coalesce(given_id, nextval('millrace.job_id_seq')) as id, coalesce($1, now()) as now, rows.*
   from (select set_config('lock_timeout', $18::text, true) where $18::text is not null) as patience
   right join rows from (
     unnest($2::text[], $3::text[], $4::int[], $5::int[], $6::int[]),
     jsonb_array_elements($7::jsonb),
-    unnest($8::text[], $9::timestamptz[], $10::float8[], $11::text[], $12::bigint[], $13::text[], $14::text[], $17::text[])
+    unnest($8::text[], $9::timestamptz[], $10::float8[], $11::text[], $12::bigint[], $13::text[], $14::text[], $17::text[],
+      $19::text[], $20::bool[], $21::text[], $22::int[], $23::bigint[])
   ) with ordinality as rows (
     type, queue, priority, payload_version, max_attempts, payload, tenant, run_at, delay_ms,
-    correlation_id, parent_job_id, created_by, trace_parent, dedup_key, ord
+    correlation_id, parent_job_id, created_by, trace_parent, dedup_key,
+    order_key, order_stops, limit_key, limit_concurrency, given_id, ord
   ) on true
 ),
 inserted as (
   insert into millrace.job (
     id, type, queue, priority, payload_version, max_attempts, payload, tenant, run_at, dedup_key, correlation_id,
-    parent_job_id, created_by, trace_parent, created_at, updated_at
+    parent_job_id, created_by, trace_parent, created_at, updated_at, status, order_key, order_stops, limit_key,
+    limit_concurrency
   )
   select
     id, coalesce(type, ($2::text[])[1]), coalesce(queue, ($3::text[])[1]), coalesce(priority, ($4::int[])[1]),
     coalesce(payload_version, ($5::int[])[1]), coalesce(max_attempts, ($6::int[])[1]), payload, tenant,
     coalesce(run_at, now + coalesce(delay_ms, 0) * interval '1 millisecond'), dedup_key, correlation_id,
-    parent_job_id, created_by, trace_parent, now, now
+    parent_job_id, created_by, trace_parent, now, now,
+    case when coalesce(order_key, limit_key) is null then 'pending' else 'blocked' end, order_key, order_stops, limit_key,
+    limit_concurrency
   from input
   order by ord
   on conflict (tenant, type, dedup_key) where dedup_key is not null do nothing

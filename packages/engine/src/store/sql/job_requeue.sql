@@ -11,6 +11,7 @@
 -- run_id stays, so that a repeated flush recognises itself; a rescue clears it, because the run was not its own.
 -- All parts of the statement see the rows as they were before it: that is how the attempt learns when it was due.
 -- A job that was asked to stop meanwhile is due at once, and ends as cancelled instead of running again.
+-- One with a limit key leaves its place to others while it waits; one with an order key keeps the others waiting.
 with mine as (
   select *
   from unnest($2::bigint[], $3::uuid[], $4::float8[], $5::bool[], $6::text[], $7::text[], $8::text[], $9::text[],
@@ -19,7 +20,8 @@ with mine as (
 ),
 requeued as (
   update millrace.job
-  set status = 'pending',
+  set status = case when limit_key is not null and mine.delay_ms is not null and cancel_requested_at is null
+        then 'blocked' else 'pending' end,
       run_at = case when mine.delay_ms is null or cancel_requested_at is not null then least(run_at, coalesce($1, now()))
         else coalesce($1, now()) + mine.delay_ms * interval '1 millisecond' end,
       attempt = attempt - mine.refund::int,

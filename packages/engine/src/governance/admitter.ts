@@ -1,0 +1,159 @@
+// Lets keyed jobs be claimed: the next of an ordered key, as many of a limited key as have a place.
+//
+// Keyed jobs are written as blocked. Whoever has enqueued one, or has ended a run of one, has its key admitted here; all
+// processes may do so at once. A key is locked first and counted in the next statement, which sees what the last holder
+// of the lock has committed, so no limit is exceeded. Nothing is lost if a process dies between its own write and the
+// admission: the sweep walks over all keys with blocked jobs, again and again as long as there are any.
+import type { Clock } from '../clock.ts'
+import type { Database } from '../store/db.ts'
+import type { KeyedRow } from '../store/jobs.ts'
+import { keyLock, keysWaiting, limitAdmit, orderAdmit, type WorkKey, workKeysOf } from '../store/keyed-work.ts'
+import type { Settlement } from '../store/settlements.ts'
+
+/** Keys that are locked in one transaction. */
+const BATCH = 100
+/** Keys that one sweep looks at. */
+const SWEEP_KEYS = 256
+
+export interface AdmitterServices {
+  db: Database
+  clock: Clock
+  /** There are jobs to claim in these queues. */
+  wake(queues: Iterable<string>): void
+  onError(during: string, error: unknown): void
+}
+
+export interface SweepResult {
+  admitted: number
+  /** No key has blocked jobs. */
+  isEmpty: boolean
+  /** There are keys that this sweep has not looked at. */
+  isMore: boolean
+}
+
+type Kind = WorkKey['kind']
+
+export class Admitter {
+  readonly #services: AdmitterServices
+  #waiting = new Map<string, WorkKey>()
+  #turn: Promise<void> | undefined
+  #next: Promise<void> | undefined
+  /** Where the walk over the keys of each kind goes on. */
+  readonly #cursors = new Map<Kind, WorkKey>()
+  #isSweepNeeded = true
+
+  constructor(services: AdmitterServices) {
+    this.#services = services
+  }
+
+  /** Whether there may be blocked jobs. A process that has seen none for a while need not look. */
+  get isSweepNeeded(): boolean {
+    return this.#isSweepNeeded
+  }
+
+  /** There are blocked jobs: the sweep has to look after them. */
+  expectBlocked(): void {
+    this.#isSweepNeeded = true
+  }
+
+  /** Resolves when these keys had their turn. Never fails: what could not be admitted is left to the sweep. */
+  admit(keys: readonly WorkKey[]): Promise<void> {
+    if (keys.length === 0) return Promise.resolve()
+    this.#isSweepNeeded = true
+    for (const key of keys) this.#waiting.set(nameOf(key), key)
+    if (this.#turn === undefined && this.#next === undefined) {
+      this.#turn = this.#takeTurn()
+      return this.#turn
+    }
+    // What is under way has counted already, perhaps before the caller's write: these keys come after it.
+    this.#next ??= Promise.resolve(this.#turn).then(() => {
+      this.#next = undefined
+      this.#turn = this.#takeTurn()
+      return this.#turn
+    })
+    return this.#next
+  }
+
+  /** Resolves when nothing is under way. */
+  async idle(): Promise<void> {
+    while (this.#turn !== undefined || this.#next !== undefined) await (this.#next ?? this.#turn)
+  }
+
+  /** One window of the walk over all keys with blocked jobs: admits wherever there is room. */
+  async sweep(): Promise<SweepResult> {
+    let isEmpty = false
+    this.#isSweepNeeded = false
+    try {
+      const orders = await this.#sweepKind('order')
+      const limits = await this.#sweepKind('limit')
+      isEmpty = orders.isEmpty && limits.isEmpty
+      return { admitted: orders.admitted + limits.admitted, isEmpty, isMore: orders.isMore || limits.isMore }
+    } finally {
+      if (!isEmpty) this.#isSweepNeeded = true
+    }
+  }
+
+  /** The whole walk, from the beginning. */
+  async sweepAll(): Promise<void> {
+    this.#cursors.clear()
+    while ((await this.sweep()).isMore);
+  }
+
+  async #sweepKind(kind: Kind): Promise<SweepResult> {
+    const { db, clock } = this.#services
+    const behind = this.#cursors.get(kind)
+    const keys = await keysWaiting(db, clock.databaseNow(), kind, { behind, limit: SWEEP_KEYS })
+    const last = keys.at(-1)
+    const isMore = keys.length === SWEEP_KEYS
+    if (isMore && last !== undefined) this.#cursors.set(kind, last)
+    else this.#cursors.delete(kind)
+    const admitted = await this.#admitAll(keys.filter(({ isFree }) => isFree))
+    return { admitted, isEmpty: behind === undefined && keys.length === 0, isMore }
+  }
+
+  async #takeTurn(): Promise<void> {
+    const keys = [...this.#waiting.values()]
+    this.#waiting = new Map()
+    try {
+      await this.#admitAll(keys)
+    } catch (error) {
+      this.#services.onError('admit', error)
+    } finally {
+      this.#turn = undefined
+    }
+  }
+
+  async #admitAll(keys: readonly WorkKey[]): Promise<number> {
+    let admitted = 0
+    for (let from = 0; from < keys.length; from += BATCH)
+      admitted += await this.#admitBatch(keys.slice(from, from + BATCH))
+    return admitted
+  }
+
+  async #admitBatch(keys: readonly WorkKey[]): Promise<number> {
+    const { db, clock, wake } = this.#services
+    const of = (kind: Kind) => keys.filter((key) => key.kind === kind)
+    const [orders, limits] = [of('order'), of('limit')]
+    const admitted = await db.transaction(async (tx) => {
+      await keyLock(tx, keys)
+      const now = clock.databaseNow()
+      const heads = orders.length === 0 ? [] : await orderAdmit(tx, now, orders)
+      const others = limits.length === 0 ? [] : await limitAdmit(tx, now, limits)
+      return [...heads, ...others]
+    })
+    if (admitted.length > 0) wake(new Set(admitted.map(({ queue }) => queue)))
+    return admitted.length
+  }
+}
+
+/**
+ * The keys in which the end of a run makes room for others. An ordered key goes on only when the job is over. A limited
+ * one has a place as soon as the job waits for its time; a job that is only given back keeps its place.
+ */
+export function keysWithRoom(job: Omit<KeyedRow, 'id'>, settlement: Settlement): WorkKey[] {
+  const keys = workKeysOf(job)
+  if (settlement.kind !== 'requeue') return keys
+  return keys.filter(({ kind }) => kind === 'limit' && settlement.delayMs !== null)
+}
+
+const nameOf = ({ kind, queue, tenant, key }: WorkKey): string => JSON.stringify([kind, queue, tenant ?? '', key])

@@ -1,0 +1,153 @@
+// Keys of work: which of their jobs may be claimed, which keys wait, and what people have set about them.
+import { textArray } from './arrays.ts'
+import type { Session } from './db.ts'
+import type { KeyedRow, Now } from './jobs.ts'
+
+/** What jobs are ordered or limited by, within a queue and a tenant. */
+export interface WorkKey {
+  readonly kind: 'order' | 'limit'
+  readonly queue: string
+  /** Null and '' are the same. */
+  readonly tenant: string | null
+  readonly key: string
+}
+
+type Keyed = Pick<KeyedRow, 'queue' | 'tenant' | 'orderKey' | 'limitKey'>
+
+/** The key by which a job runs: none, or one. */
+export function workKeysOf({ queue, tenant, orderKey, limitKey }: Keyed): WorkKey[] {
+  if (orderKey !== null) return [{ kind: 'order', queue, tenant, key: orderKey }]
+  return limitKey === null ? [] : [{ kind: 'limit', queue, tenant, key: limitKey }]
+}
+
+/** Inside a transaction: waits until nobody else admits jobs of these keys. */
+export async function keyLock(session: Session, keys: readonly WorkKey[]): Promise<void> {
+  await session.run('keyLock', [textArray(keys.map(({ kind }) => kind)), ...columns(keys)])
+}
+
+export interface Admitted {
+  id: string
+  queue: string
+}
+
+/** In the transaction of keyLock, after it. */
+export function orderAdmit(session: Session, now: Now, keys: readonly WorkKey[]): Promise<Admitted[]> {
+  return session.run('orderAdmit', [now, ...columns(keys)])
+}
+
+/** In the transaction of keyLock, after it. */
+export function limitAdmit(session: Session, now: Now, keys: readonly WorkKey[]): Promise<Admitted[]> {
+  return session.run('limitAdmit', [now, ...columns(keys)])
+}
+
+const columns = (keys: readonly WorkKey[]): [string, string, string] => [
+  textArray(keys.map(({ queue }) => queue)),
+  textArray(keys.map(({ tenant }) => tenant ?? '')),
+  textArray(keys.map(({ key }) => key)),
+]
+
+export interface WaitingKey extends WorkKey {
+  /** One of its jobs may be admitted, as far as can be seen without a lock. */
+  readonly isFree: boolean
+}
+
+/** Up to `limit` keys with blocked jobs, in order, behind the given one; from the beginning without one. */
+export async function keysWaiting(
+  session: Session,
+  now: Now,
+  kind: WorkKey['kind'],
+  { behind, limit }: { behind: WorkKey | undefined; limit: number },
+): Promise<WaitingKey[]> {
+  const from = [behind?.queue ?? '', behind?.tenant ?? '', behind?.key ?? '', limit]
+  const rows = await (kind === 'order'
+    ? session.run<Omit<WaitingKey, 'kind'>>('orderKeys', from)
+    : session.run<Omit<WaitingKey, 'kind'>>('limitKeys', [now, ...from]))
+  return rows.map((row) => ({ kind, ...row }))
+}
+
+/** An ordered key whose head has died and that waits for somebody's decision. */
+export interface StoppedKey {
+  queue: string
+  tenant: string | null
+  key: string
+  /** The job whose death has stopped it. */
+  jobId: string
+  stoppedAt: Date
+  /** Null: the job left no letter. */
+  deadLetterId: string | null
+  /** The job that does the work of the dead one: when it has ended well, the key goes on by itself. */
+  redrivenJobId: string | null
+  /** How many jobs wait, counted up to 1,000. */
+  waiting: number
+}
+
+export function orderStops(session: Session, queue: string | null, limit: number): Promise<StoppedKey[]> {
+  return session.run('orderStops', [queue, limit])
+}
+
+/** The id of the job whose death had stopped the key; undefined: it was not stopped. */
+export async function orderContinue(session: Session, key: Omit<WorkKey, 'kind'>): Promise<string | undefined> {
+  const [row] = await session.run<{ jobId: string }>('orderContinue', [key.queue, key.tenant ?? '', key.key])
+  return row?.jobId
+}
+
+/** How many jobs of a key may run at once, by somebody's decision instead of the contract's. */
+export interface KeyLimitSetting {
+  queue: string
+  /** Null: every key of the queue that has no setting of its own. */
+  key: string | null
+  concurrency: number
+  setBy: string
+  setAt: Date
+}
+
+export async function keyLimitSet(
+  session: Session,
+  now: Now,
+  { queue, key, concurrency, setBy }: Omit<KeyLimitSetting, 'setAt'>,
+): Promise<void> {
+  await session.run('keyLimitSet', [now, queue, key, concurrency, setBy])
+}
+
+/** What was set; undefined if nothing was. */
+export async function keyLimitClear(session: Session, queue: string, key: string | null): Promise<number | undefined> {
+  const [row] = await session.run<{ concurrency: number }>('keyLimitClear', [queue, key])
+  return row?.concurrency
+}
+
+export function keyLimitSettings(session: Session): Promise<KeyLimitSetting[]> {
+  return session.run('keyLimitSettings', [])
+}
+
+/** Takes the admission back from what has not been claimed; the keys are to be admitted anew. */
+export async function limitRetract(session: Session, now: Now, queue: string, key: string | null): Promise<WorkKey[]> {
+  const rows = await session.run<Omit<WorkKey, 'kind'>>('limitRetract', [now, queue, key])
+  return rows.map((row) => ({ kind: 'limit', ...row }))
+}
+
+/** What a blocked job waits by. */
+export interface JobKey extends Keyed {
+  runAt: Date
+  concurrency: number | null
+  stoppedBy: string | null
+  stoppedAt: Date | null
+}
+
+export async function jobKey(session: Session, id: string): Promise<JobKey | undefined> {
+  const [row] = await session.run<JobKey>('jobKey', [id])
+  return row
+}
+
+export interface AdmittedJob {
+  id: string
+  status: 'pending' | 'processing'
+  runAt: Date
+  startedAt: Date | null
+}
+
+/** The jobs that take the places of a key. */
+export function keyAdmitted(session: Session, key: WorkKey, limit: number): Promise<AdmittedJob[]> {
+  const { kind, queue, tenant } = key
+  const of = (wanted: WorkKey['kind']) => (kind === wanted ? key.key : null)
+  return session.run('keyAdmitted', [queue, tenant ?? '', of('order'), of('limit'), limit])
+}
