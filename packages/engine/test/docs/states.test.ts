@@ -2,7 +2,17 @@
 // really happens to a row.
 import { randomUUID } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
-import { cancel, defineJob, defineQueues, discard, type Handler, implement, type JobStatus, snooze } from 'millrace'
+import {
+  cancel,
+  defineJob,
+  defineQueues,
+  discard,
+  type Handler,
+  implement,
+  type JobContract,
+  type JobStatus,
+  snooze,
+} from 'millrace'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { systemClock } from '#src/clock'
@@ -125,6 +135,13 @@ describe('docs/states.md', () => {
 
 const queues = defineQueues({ default: {} })
 const task = defineJob({ type: 'task', queue: queues.default, payload: z.object({}) })
+const limited = defineJob({
+  type: 'limited',
+  queue: queues.default,
+  payload: z.object({}),
+  keyLimit: { key: () => 'k', concurrency: 1 },
+})
+const ordered = defineJob({ type: 'ordered', queue: queues.default, payload: z.object({}), order: { key: () => 'k' } })
 const types = [{ type: 'task', stuckAfterMs: 60_000 }]
 
 interface Row {
@@ -136,7 +153,7 @@ interface Row {
 async function setup() {
   const t = await base()
   const db = new Database({ connection: { connectionString: t.url }, schema: 'millrace', maxConnections: 2 })
-  const millrace = t.client([task])
+  const millrace = t.client([task, limited, ordered])
   const row = async (id: string): Promise<Row | undefined> => {
     const columns = 'status, attempt, crashes'
     const [found] = await t.sql<Row & { id: string }>(
@@ -159,6 +176,13 @@ async function setup() {
       return id
     },
 
+    /** The same with a key; blocked if it has to wait for its time, or for the one before it. */
+    async keyed(contract: typeof limited | typeof ordered, options: { delay?: '1h' } = {}): Promise<string> {
+      const { id } = await millrace.enqueueByType(contract.type, {}, options)
+      await t.sql('update millrace.job set attempt = 1, crashes = 1 where id = $1', [id])
+      return id
+    },
+
     async claim(byType = false) {
       const run = { runId: randomUUID(), workerId: randomUUID() }
       const wanted = [{ queue: 'default', limit: 10 }]
@@ -173,13 +197,18 @@ async function setup() {
     },
 
     /** Runs a waiting job; answers with the row as the handler found it. */
-    async handled(handler: Handler<typeof task>, event: Parameters<typeof jobEvent>[1], id: string) {
+    async handled(
+      handler: Handler<typeof task>,
+      event: Parameters<typeof jobEvent>[1],
+      id: string,
+      contract: JobContract = task,
+    ) {
       let before: Row | undefined
       const ended = jobEvent(millrace, event, id)
       const worker = await millrace.work({
         gracePeriod: 0,
         handlers: [
-          implement(task, async (payload, ctx) => {
+          implement(contract as typeof task, async (payload, ctx) => {
             before = await row(id)
             return handler(payload, ctx)
           }),
@@ -210,6 +239,15 @@ const ending =
     return { id, before: run.before() }
   }
 
+const endingLimited =
+  (event: Parameters<typeof jobEvent>[1], handler: Handler<typeof task>) =>
+  async (t: T): Promise<Change> => {
+    const id = await t.keyed(limited)
+    const run = await t.handled(handler, event, id, limited)
+    await run.ended
+    return { id, before: run.before() }
+  }
+
 const cancelling =
   (status: 'pending' | 'blocked') =>
   async (t: T): Promise<Change> => {
@@ -234,6 +272,33 @@ const exercises: Record<string, ((t: T) => Promise<Change>)[]> = {
     async (t) => ({ id: (await t.millrace.enqueue(task, {})).id, before: undefined }),
     async (t) => ({ id: (await t.millrace.enqueueMany(task, [{}]))[0]?.id ?? '', before: undefined }),
   ],
+  'enqueue: [*] → blocked': [
+    async (t) => ({ id: (await t.millrace.enqueue(limited, {}, { delay: '1h' })).id, before: undefined }),
+    async (t) => ({ id: (await t.millrace.enqueueMany(ordered, [{}, {}]))[1]?.id ?? '', before: undefined }),
+  ],
+  'admit: blocked → pending': [
+    async (t) => {
+      const id = await t.keyed(limited, { delay: '1h' })
+      const before = await t.row(id)
+      expect(await t.millrace.runNow(id)).toBe(true)
+      return { id, before }
+    },
+    async (t) => {
+      const first = await t.keyed(ordered)
+      const id = await t.keyed(ordered)
+      const before = await t.row(id)
+      expect(await t.millrace.cancel(first)).toBe('cancelled')
+      return { id, before }
+    },
+  ],
+  'retract: pending → blocked': [
+    async (t) => {
+      const id = await t.keyed(limited)
+      const before = await t.row(id)
+      await t.millrace.keys.setLimit({ queue: 'default', concurrency: 0 }, { by: 'a test' })
+      return { id, before }
+    },
+  ],
   'claim: pending → processing': [claiming(false), claiming(true)],
   'complete: processing → completed': [
     ending('job_completed', () => 'done'),
@@ -246,6 +311,12 @@ const exercises: Record<string, ((t: T) => Promise<Change>)[]> = {
       throw new Error('again')
     }),
   ],
+  'retry: processing → blocked': [
+    endingLimited('job_retry_scheduled', () => {
+      throw new Error('again')
+    }),
+  ],
+  'snooze: processing → blocked': [endingLimited('job_snoozed', () => snooze('1h'))],
   'snooze: processing → pending': [ending('job_snoozed', () => snooze('1h'))],
   'give back: processing → pending': [
     async (t) => {
