@@ -62,6 +62,10 @@ async function perform(task: Task, ctx: JobContext, services: DeedServices): Pro
     case 'block':
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
       return plainly()
+    case 'stumble':
+      await sleep(ms)
+      if (ctx.attempt === 1) throw new Error('stumbled')
+      return plainly()
     case 'abort':
       return process.abort()
     case 'exhaust':

@@ -88,6 +88,15 @@ const table = {
   'results-stripped': [
     edit('jobFinish', /(?<=last_error, payload, )result(?=\n\s+from finished)/, 'jsonb_strip_nulls(result)'),
   ],
+  /** The places of a key that are taken are not counted. */
+  'places-uncounted': [edit('limitAdmit', 'allowed.places - count(*)', 'allowed.places + 0 * count(*)')],
+  /** The next of an ordered key does not wait for the one before it. */
+  'order-unheeded': [edit('orderAdmit', /\s+and \(\s+select id from millrace\.job[^)]+\) = judged[^)]*\) is null/, '')],
+  /** Nobody looks for jobs that were left blocked. */
+  'no-sweep': [
+    edit('orderKeys', ') is null as is_free', ') is null and false as is_free'),
+    edit('limitKeys', 'else false end', 'else false end and false'),
+  ],
   /** Nothing ever becomes a dead letter. */
   'no-burial': [edit('jobBury', 'where job.id', 'where false and job.id')],
 } as const satisfies Record<string, readonly Edit[]>

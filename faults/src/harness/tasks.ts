@@ -26,13 +26,15 @@ export type Deed =
   /** Returns an item of the corpus. */
   | 'answer'
   | 'segfault'
+  /** Works for `ms` and fails, the first time. */
+  | 'stumble'
 
 export interface Task {
   n: string
   does: Deed
   /** How long it works. Default 0. */
   ms?: number
-  /** At most one live task per key. */
+  /** At most one live task per key; of the limited and ordered types: so many at once, one after another. */
   key?: string
   /** An item of the corpus; the producer makes it and puts it into `value`. */
   carries?: string
@@ -76,12 +78,33 @@ const isolated = defineJob({
   timeout: ISOLATED_TIMEOUT_MS,
 })
 
+/** How many limited tasks of a key run at once. */
+export const PLACES = 2
+const limited = defineJob({
+  type: 'limited',
+  queue: queues.work,
+  payload,
+  retry,
+  keyLimit: { key: ({ key }) => key, concurrency: PLACES },
+  timeout: '60s',
+})
+const ordered = defineJob({
+  type: 'ordered',
+  queue: queues.work,
+  payload,
+  retry,
+  order: { key: ({ key }) => key },
+  timeout: '60s',
+})
+
 const asTask = (contract: JobContract): typeof task => contract as unknown as typeof task
-export type TaskType = 'task' | 'brief' | 'apart' | 'isolated'
+export type TaskType = 'task' | 'brief' | 'apart' | 'isolated' | 'limited' | 'ordered'
 export const contracts: Record<TaskType, typeof task> = {
   task,
   brief: asTask(brief),
   apart: asTask(apart),
   isolated: asTask(isolated),
+  limited: asTask(limited),
+  ordered: asTask(ordered),
 }
 export const allContracts: readonly JobContract[] = Object.values(contracts)

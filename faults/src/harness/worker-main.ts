@@ -33,14 +33,14 @@ const millrace = createMillrace({ database: settings.engineUrl, jobs: allContrac
 
 tellEvents(millrace, record)
 const handler = taskHandler({ record, effects, gate: settings.gate })
-const { task, brief, apart, isolated } = contracts
+const { task, brief, apart, isolated, limited, ordered } = contracts
 const inProcess: Isolation = {
   isolation: 'process',
   module: new URL('./isolated-deeds.js', import.meta.url),
   memoryMb: 64,
   warm: 2,
 }
-const handlers = [implement(task, handler), implement(brief, handler)]
+const handlers = [task, brief, limited, ordered].map((contract) => implement(contract, handler))
 if (settings.isApart) handlers.push(implement(apart, handler), implement(isolated, inProcess))
 const worker = await millrace.work({
   handlers,

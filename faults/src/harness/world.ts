@@ -100,6 +100,13 @@ export class World implements AsyncDisposable {
     return child
   }
 
+  /** A process that was started under that label and still runs. */
+  worker(label: string): Child {
+    const child = [...this.#children].find((each) => each.label === label)
+    if (child === undefined) throw new Error(`No process ${label} is running.`)
+    return child
+  }
+
   startProducer(label: string, proxy?: FaultProxy): Producer {
     const settings = { engineUrl: proxy?.url ?? this.url, serverUrl: this.url, historyFile: this.history.file }
     return new Producer(this.#spawn(label, './producer-main.js', settings))

@@ -14,6 +14,7 @@ import f07 from './f07-database-outage.ts'
 import f12 from './f12-forced-bad-plan.ts'
 import f13 from './f13-claim-race.ts'
 import f14 from './f14-interleavings.ts'
+import f15 from './f15-limits-with-zombies.ts'
 import f18 from './f18-poison-pill.ts'
 import f18b from './f18b-isolated-pill.ts'
 import f19 from './f19-payload-corpus.ts'
@@ -38,6 +39,7 @@ export const scenarios: readonly Scenario[] = [
   f12,
   f13,
   f14,
+  f15,
   f18,
   f18b,
   f19,
