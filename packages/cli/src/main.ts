@@ -11,6 +11,7 @@ import { eraseCommand } from './commands/erase.ts'
 import { explainCommand } from './commands/explain.ts'
 import { jobCommand } from './commands/job.ts'
 import { jobsCommand } from './commands/jobs.ts'
+import { keysCommand } from './commands/keys.ts'
 import { migrateCommand } from './commands/migrate.ts'
 import { psqlCommand } from './commands/psql.ts'
 import { queuesCommand } from './commands/queues.ts'
@@ -64,6 +65,7 @@ export async function main(argv: readonly string[] = process.argv): Promise<void
     .addCommand(tenantPoliciesCommand())
     .addCommand(eraseCommand())
     .addCommand(encryptionKeysCommand())
+    .addCommand(keysCommand())
     .addCommand(psqlCommand())
     .addCommand(typesCommand())
     .addHelpText('after', help)

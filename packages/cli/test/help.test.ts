@@ -26,6 +26,7 @@ test('the help lists the commands and shows examples', async () => {
     'tenant-policies',
     'erase',
     'encryption-keys',
+    'keys',
     'psql',
     'types',
   ])

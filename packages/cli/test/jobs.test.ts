@@ -77,7 +77,7 @@ test('jobs lists them as a table, as JSON and by filter; an empty list says so',
   const { id } = await t.millrace.enqueue(nap, {}, { tenant: 'acme\u001b[31m', delay: '1h' })
   const { id: other } = await t.millrace.enqueue(nap, {})
   await t.millrace.cancel(other)
-  expect((await t.run('queues')).out).toMatch(/^beds +0 +1 +0$/m)
+  expect((await t.run('queues')).out).toMatch(/^beds +0 +1 +0 +0$/m)
   const { out } = await t.run('jobs')
   expect(out).toMatch(/^ID +STATUS +TYPE +QUEUE +TENANT +ATTEMPT +WHEN\n/)
   expect(out).toMatch(new RegExp(`^${id} +pending +nap +beds +acme \\[31m +0/5 +due in (60m|1h)$`, 'm'))

@@ -7,7 +7,8 @@ import { table } from '../table.ts'
 const STATUSES = ['pending', 'processing', 'blocked', 'failed', 'completed', 'cancelled', 'dead']
 
 const help = `
-"failed" is a job that waits for its next attempt, "dead" one that has none left.
+"failed" is a job that waits for its next attempt, "blocked" one that waits for others of its key, "dead" one that has
+no attempt left.
 
 Examples:
   millrace jobs --status failed

@@ -6,7 +6,9 @@ import { table } from '../table.ts'
 export function queuesCommand(): Command {
   const command = new Command('queues')
     .summary('count what waits and what runs, by queue')
-    .description('Count the jobs of each queue that are due, scheduled for later, or running.')
+    .description(
+      'Count the jobs of each queue that are due, scheduled for later, running, or blocked by others of their key.',
+    )
   return addClientOptions(command).action(act)
 }
 
@@ -15,10 +17,10 @@ async function act(options: ClientOptions, command: Command): Promise<void> {
     const queues = await millrace.queues()
     if (options.json) return printJson(queues)
     if (queues.length === 0) return print('Nothing waits and nothing runs.\n')
-    const rows = queues.map(({ queue, due, scheduled, processing }) => [
+    const rows = queues.map(({ queue, due, scheduled, processing, blocked }) => [
       queue,
-      ...[due, scheduled, processing].map(String),
+      ...[due, scheduled, processing, blocked].map(String),
     ])
-    print(table(['QUEUE', 'DUE', 'SCHEDULED', 'RUNNING'], rows))
+    print(table(['QUEUE', 'DUE', 'SCHEDULED', 'RUNNING', 'BLOCKED'], rows))
   })
 }

@@ -154,11 +154,11 @@ describe('keys', () => {
   })
 
   test('of a lookup tell equal keys of one type and tenant, and nothing else', () => {
-    const hmac = keys.lookup('ann@example.com', ['care', 't1'])
+    const hmac = keys.lookup('care', 'ann@example.com', ['care', 't1'])
     expect(hmac).toMatch(/^hmac:[\w-]{43}$/)
-    expect(new KeyRing(ringOf('c')).lookup('ann@example.com', ['care', 't1'])).toBe(hmac)
-    expect(keys.lookup('ann@example.com', ['care', 't2'])).not.toBe(hmac)
-    expect(keys.lookup(hmac, ['care', 't1'])).toBe(hmac)
-    expect(() => new KeyRing({ keys: [keyOf('a')] }).lookup('k', ['care', ''])).toThrow(/lookupKey/)
+    expect(new KeyRing(ringOf('c')).lookup('care', 'ann@example.com', ['care', 't1'])).toBe(hmac)
+    expect(keys.lookup('care', 'ann@example.com', ['care', 't2'])).not.toBe(hmac)
+    expect(keys.lookup('care', hmac, ['care', 't1'])).toBe(hmac)
+    expect(() => new KeyRing({ keys: [keyOf('a')] }).lookup('care', 'k', ['care', ''])).toThrow(/lookupKey/)
   })
 })
