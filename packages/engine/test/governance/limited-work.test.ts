@@ -2,6 +2,10 @@
 import { defineJob, defineQueues, fixed, implement, snooze } from 'millrace'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
+import { systemClock } from '#src/clock'
+import { Admitter } from '#src/governance/admitter'
+import { AdmissionSweep } from '#src/maintenance/admission-sweep'
+import { Database } from '#src/store/db'
 import { eventually, jobEvent, type Setup, setup, signal } from '../support/setup.ts'
 
 const queues = defineQueues({ fetch: { concurrency: 20 } })
@@ -170,4 +174,18 @@ test('order and keyLimit do not go together, and places are whole numbers', () =
   expect(define({ keyLimit: { ...keyLimit, concurrency: 0 } })).toThrow('expected an integer from 1')
   expect(define({ keyLimit: { concurrency: 1 } })).toThrow('keyLimit.key must be a function')
   expect(define({ order: { key: () => 'k', onDead: 'halt' } })).toThrow("'continue' or 'stop'")
+})
+
+test('while nothing is blocked the sweep asks the database nothing', async () => {
+  await using t = await setup()
+  const db = new Database({ connection: { connectionString: t.url }, schema: 'millrace', maxConnections: 1 })
+  const admitter = new Admitter({ db, clock: systemClock, wake: () => {}, onError: () => {} })
+  const sweep = new AdmissionSweep(admitter)
+  expect(await sweep.tick()).toEqual({ admitted: 0, isEmpty: true, isMore: false })
+  await db.close()
+  // On closed connections: whoever asks, fails.
+  expect(await sweep.tick()).toEqual({ admitted: 0, isEmpty: true, isMore: false })
+  admitter.expectBlocked()
+  await expect(sweep.tick()).rejects.toThrow('closed')
+  expect(admitter.isSweepNeeded).toBe(true)
 })
