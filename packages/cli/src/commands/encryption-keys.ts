@@ -8,7 +8,7 @@ import { addAuthorOption } from './retry.ts'
 const help = `
 The keys come from the environment, and only their ids are ever printed:
   MILLRACE_ENCRYPTION_KEYS=2026b:<base64>,2026a:<base64>   the first encrypts, all decrypt
-  MILLRACE_LOOKUP_KEY=<base64>                             of dedup keys; it is not rotated
+  MILLRACE_LOOKUP_KEY=<base64>                             of dedup, order and limit keys; it is not rotated
 Make one with \`openssl rand -base64 32\`.
 
 To replace a key: add the new one behind the others and deploy, so that everybody can decrypt it; move it to the front and

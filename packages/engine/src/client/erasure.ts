@@ -7,10 +7,12 @@ import type { JobContract } from '../contract/job.ts'
 import type { Registry } from '../contract/registry.ts'
 import { valuesAt } from '../contract/sealed.ts'
 import { InvalidDefinition } from '../errors.ts'
+import type { Admitter } from '../governance/admitter.ts'
 import { auditWrite } from '../store/audit.ts'
 import type { Database } from '../store/db.ts'
 import { type EraseFilter, type ErasePlace, eraseJobs, erasePage } from '../store/erasure.ts'
 import { isJobId } from '../store/job-id.ts'
+import { orderStopErase } from '../store/keyed-work.ts'
 import { author, label } from './enqueue-options.ts'
 import type { JobManager } from './manage.ts'
 
@@ -65,12 +67,14 @@ export class Eraser {
   readonly #clock: Clock
   readonly #registry: Registry
   readonly #jobs: JobManager
+  readonly #admitter: Admitter
 
-  constructor(services: { db: Database; clock: Clock; registry: Registry; jobs: JobManager }) {
+  constructor(services: { db: Database; clock: Clock; registry: Registry; jobs: JobManager; admitter: Admitter }) {
     this.#db = services.db
     this.#clock = services.clock
     this.#registry = services.registry
     this.#jobs = services.jobs
+    this.#admitter = services.admitter
   }
 
   async erase(request: EraseRequest): Promise<EraseResult> {
@@ -123,7 +127,7 @@ export class Eraser {
   async #eraseBatch(jobIds: readonly string[], { request, result }: Erasing): Promise<void> {
     if (jobIds.length === 0) return
     const { actor, reason, tenant, type } = request
-    const erased = await this.#db.transaction(async (tx) => {
+    const { erased, freed } = await this.#db.transaction(async (tx) => {
       const counts = await eraseJobs(tx, jobIds)
       const entry = { actor, action: 'job.erase', details: { reason, ...counts } }
       await auditWrite(tx, this.#clock.databaseNow(), {
@@ -131,8 +135,9 @@ export class Eraser {
         ...(tenant === undefined ? {} : { tenant }),
         ...(type === undefined ? {} : { target: type }),
       })
-      return counts
+      return { erased: counts, freed: await orderStopErase(tx, jobIds) }
     }, 60_000)
+    await this.#admitter.admit(freed)
     result.jobs += erased.jobs
     result.deadLetters += erased.deadLetters
     result.attempts = (result.attempts ?? 0) + erased.attempts

@@ -4,6 +4,7 @@ import type { Registry } from '../contract/registry.ts'
 import { JobNotFound } from '../errors.ts'
 import { explainBreakers } from '../governance/breaker-reason.ts'
 import { explainBudget } from '../governance/budget-explainer.ts'
+import { explainKeyedWork } from '../governance/keyed-work.ts'
 import { explainLimits } from '../governance/limit-reason.ts'
 import { explainPayloadVersion } from '../governance/payload-version.ts'
 import type { Explainer, Mechanism, Reason } from '../governance/reason.ts'
@@ -39,7 +40,8 @@ const explainers: Readonly<Record<Mechanism, Explainer>> = {
   rate: explainLimits,
   breaker: explainBreakers,
   budget: explainBudget,
-  order: NOBODY,
+  order: explainKeyedWork,
+  key_limit: explainKeyedWork,
   version: explainPayloadVersion,
   overload: NOBODY,
 }

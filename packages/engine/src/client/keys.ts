@@ -1,7 +1,6 @@
 // What people decide about keys of work: let a stopped one go on, change how many of a key run at once.
 import type { Clock } from '../clock.ts'
 import { checkPlaces } from '../contract/keyed.ts'
-import { InvalidDefinition } from '../errors.ts'
 import type { Admitter } from '../governance/admitter.ts'
 import { auditWrite } from '../store/audit.ts'
 import type { Database, Session } from '../store/db.ts'
@@ -17,7 +16,7 @@ import {
   type StoppedKey,
   type WorkKey,
 } from '../store/keyed-work.ts'
-import { label } from './enqueue-options.ts'
+import { author, label } from './enqueue-options.ts'
 
 const MAX_STOPPED = 1_000
 
@@ -115,9 +114,4 @@ export class Keys {
   #change<Result>(change: (tx: Session, now: Now) => Promise<Result>): Promise<Result> {
     return this.#db.transaction((tx) => change(tx, this.#clock.databaseNow()))
   }
-}
-
-function author(by: string): string {
-  if (!by) throw new InvalidDefinition('`by` is missing: say who decides, because it is written to the audit log.')
-  return label(by, 'by') as string
 }

@@ -16,8 +16,8 @@ export interface EncryptionOptions {
   /** The first key encrypts, all of them decrypt. */
   keys: readonly EncryptionKey[]
   /**
-   * Another 32 random bytes, or their base64 text: under it the dedup, order and limit keys of sensitive types are stored as HMACs. It is
-   * apart from `keys`, because it has to stay when they are rotated: equal keys must remain equal.
+   * Another 32 random bytes, or their base64 text: under it the dedup, order and limit keys of sensitive types are stored
+   * as HMACs. It is apart from `keys`, because it has to stay when they are rotated: equal keys must remain equal.
    */
   lookupKey?: Uint8Array | string
 }

@@ -15,6 +15,7 @@ export type Mechanism =
   | 'breaker'
   | 'budget'
   | 'order'
+  | 'key_limit'
   | 'version'
   | 'overload'
 

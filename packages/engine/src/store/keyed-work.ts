@@ -1,5 +1,5 @@
 // Keys of work: which of their jobs may be claimed, which keys wait, and what people have set about them.
-import { textArray } from './arrays.ts'
+import { plainArray, textArray } from './arrays.ts'
 import type { Session } from './db.ts'
 import type { KeyedRow, Now } from './jobs.ts'
 
@@ -89,6 +89,12 @@ export function orderStops(session: Session, queue: string | null, limit: number
 export async function orderContinue(session: Session, key: Omit<WorkKey, 'kind'>): Promise<string | undefined> {
   const [row] = await session.run<{ jobId: string }>('orderContinue', [key.queue, key.tenant ?? '', key.key])
   return row?.jobId
+}
+
+/** Lets the keys go on that the deaths of these jobs have stopped. */
+export async function orderStopErase(session: Session, jobIds: readonly string[]): Promise<WorkKey[]> {
+  const rows = await session.run<Omit<WorkKey, 'kind'>>('orderStopErase', [plainArray(jobIds)])
+  return rows.map((row) => ({ kind: 'order', ...row }))
 }
 
 /** How many jobs of a key may run at once, by somebody's decision instead of the contract's. */

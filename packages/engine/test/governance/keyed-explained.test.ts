@@ -16,7 +16,12 @@ const ordered = defineJob({
   retry: { attempts: 1 },
   order: { key: () => 'account 7', onDead: 'stop' },
 })
-const limited = defineJob({ type: 'limited', queue: queues.q, payload, keyLimit: { key: () => 'host', concurrency: 2 } })
+const limited = defineJob({
+  type: 'limited',
+  queue: queues.q,
+  payload,
+  keyLimit: { key: () => 'host', concurrency: 2 },
+})
 const never = () => new Promise<never>(() => {})
 
 async function setup() {
