@@ -143,6 +143,16 @@ create index dead_letter_for_prune_idx on millrace.dead_letter_jobs (acknowledge
 create index dead_letter_for_redrive_idx on millrace.dead_letter_jobs (type, reason, redrives, redrive_since, id)
   where ((status = 'pending') and (not acknowledged));
 
+create table millrace.dedup_window (
+  tenant     text,
+  type       text not null,
+  dedup_key  text not null,
+  job_id     bigint not null,
+  expires_at timestamptz not null
+);
+create index dedup_window_for_prune_idx on millrace.dedup_window (expires_at);
+create unique index dedup_window_idx on millrace.dedup_window (type, dedup_key, tenant) nulls not distinct;
+
 create view millrace.delayed_jobs with (security_invoker=true) as
  select job.id,
     job.queue,
@@ -216,6 +226,7 @@ create table millrace.job (
   payload             jsonb not null,
   cancel_reason       text,
   limits              text[],
+  start_key           text,
   order_stops         boolean,
   limit_concurrency   integer,
   constraint job_pkey primary key (id),

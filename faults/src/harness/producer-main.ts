@@ -27,7 +27,7 @@ export interface EnqueueOrder {
 }
 
 export type Answer =
-  | { status: 'queued' | 'duplicate'; id: string }
+  | { status: EnqueueResult['status']; id: string }
   | { status: 'failed'; code: string; message: string }
 
 const settings = JSON.parse(process.env.MILLRACE_FAULT_PROCESS ?? '{}') as ProducerSettings

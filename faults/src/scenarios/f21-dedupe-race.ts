@@ -69,8 +69,8 @@ async function race(
     order.how === 'rollback' ? [] : keyed(order, answers[i] as Answer[], key),
   )
   for (const answer of committed) {
-    if (answer.status === 'failed') tally.failed++
-    else tally[answer.status]++
+    if (answer.status === 'queued' || answer.status === 'duplicate') tally[answer.status]++
+    else tally.failed++
     if (answer.status !== 'failed' && answer.id !== live[0]?.id) tally.wrongId++
   }
   if (isHopeless && live.length > 0) tally.wronglyAlive++

@@ -42,6 +42,7 @@ export {
   type BudgetSpending,
   defineBudget,
 } from './contract/budget.ts'
+export type { Dedupe, DedupeMode, DedupeRule } from './contract/dedupe.ts'
 export type { Duration } from './contract/duration.ts'
 export { defineJob, type JobContract, type PayloadInput, type ResultOutput, type Retention } from './contract/job.ts'
 export { type EncryptionKey, type EncryptionOptions, encryptionFrom } from './contract/key-ring.ts'

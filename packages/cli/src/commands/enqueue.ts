@@ -57,7 +57,10 @@ export function enqueueCommand(): Command {
     .addOption(new Option('--delay <duration>', 'not before this long from now').argParser(parseDuration))
     .addOption(new Option('--run-at <time>', 'not before this time, such as 2026-01-31T08:00:00Z').argParser(parseTime))
     .option('--correlation <id>', 'ties related jobs together')
-    .option('--dedup-key <key>', 'at most one live job of this type and tenant has it')
+    .option(
+      '--dedup-key <key>',
+      'held by one job of this type and tenant; another is a duplicate, or what the contract says',
+    )
     .addOption(new Option('--max-attempts <number>', "default: the job type's").argParser(parseCount(1)))
     .option('--created-by <name>', 'who asked for it')
     .option('--wait', 'wait until it has ended, and print its result')
@@ -113,7 +116,8 @@ function endOf(id: string, ended: JobResult<unknown>): string {
 function sentence(result: EnqueueResult): string {
   if (result.status === 'duplicate') return `Job ${result.id} holds the dedup key: nothing was enqueued.\n`
   const warnings = result.warnings.map((warning) => `Warning: ${warning}\n`)
-  return `Job ${result.id} is enqueued.\n${warnings.join('')}`
+  const what = result.status === 'replaced' ? 'was waiting under that dedup key, and now does this' : 'is enqueued'
+  return `Job ${result.id} ${what}.\n${warnings.join('')}`
 }
 
 function parsePayload(command: Command, json: string): unknown {

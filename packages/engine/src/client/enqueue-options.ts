@@ -1,3 +1,4 @@
+import { type DedupeRule, LIVE } from '../contract/dedupe.ts'
 import { type Duration, toMs } from '../contract/duration.ts'
 import type { JobContract, RequiresTenant } from '../contract/job.ts'
 import { type CheckedPayload, checkedPayload } from '../contract/payload.ts'
@@ -57,6 +58,8 @@ function prepared(
   { text, warnings }: CheckedPayload,
 ): PreparedJob {
   const running = runContext.getStore()
+  const dedupKey = label(options.dedupKey ?? contract.dedupeKey?.(payload as never) ?? null, 'dedupKey')
+  const dedupe = dedupKey === null ? LIVE : contract.dedupe
   const job = {
     type: contract.type,
     queue: contract.queue.name,
@@ -65,10 +68,11 @@ function prepared(
     payload: text,
     payloadVersion: contract.version,
     runAt: runAtOf(options),
-    delayMs: options.delay === undefined ? 0 : toMs(options.delay, 'delay'),
+    delayMs: delayOf(options, dedupe),
     maxAttempts: wholeNumber(options.maxAttempts ?? contract.retry.attempts, 'maxAttempts', 1),
     ...keysOf(contract, payload),
-    dedupKey: label(options.dedupKey ?? contract.dedupeKey?.(payload as never) ?? null, 'dedupKey'),
+    dedupKey,
+    dedupe,
     correlationId: label(options.correlationId ?? null, 'correlationId') ?? running?.correlationId ?? null,
     parentJobId: jobId(options.parentJobId) ?? running?.jobId ?? null,
     createdBy: label(options.createdBy ?? null, 'createdBy'),
@@ -132,6 +136,12 @@ function runAtOf(options: EnqueueOptions): Date | null {
   const ms = options.runAt.getTime()
   if (!(Math.abs(ms) < LAST_YEAR_MS)) throw new InvalidDefinition('runAt is an invalid Date, or beyond the year 9999.')
   return options.runAt
+}
+
+/** A debounced job waits as its contract says, unless the caller knows better. */
+function delayOf({ delay, runAt }: EnqueueOptions, dedupe: DedupeRule): number {
+  if (delay !== undefined) return toMs(delay, 'delay')
+  return dedupe.mode === 'debounce' && runAt === undefined ? dedupe.waitMs : 0
 }
 
 export function wholeNumber(value: number, what: string, lowest: number): number {

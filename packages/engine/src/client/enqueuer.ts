@@ -6,6 +6,7 @@ import type { Registry } from '../contract/registry.ts'
 import { DatabaseUnavailable, InvalidPayload, SecretInPayload } from '../errors.ts'
 import type { Events } from '../events.ts'
 import type { Admitter } from '../governance/admitter.ts'
+import { type KeyedResult, needsTransaction } from '../governance/dedupe.ts'
 import {
   CommitUnknown,
   type Database,
@@ -16,9 +17,10 @@ import {
 } from '../store/db.ts'
 import { chunksOf, type InsertOptions, jobInsert, type NewJob } from '../store/jobs.ts'
 import { workKeysOf } from '../store/keyed-work.ts'
+import { notify } from '../store/notifications.ts'
 import { type EnqueueOptions, newJob, type PreparedJob } from './enqueue-options.ts'
 import { enqueueFailure, GroupCommit } from './group-commit.ts'
-import { type InsertResult, insertKeyed, KEY_WAIT_MS } from './keyed-insert.ts'
+import { insertKeyed, KEY_WAIT_MS } from './keyed-insert.ts'
 import { protectedJob } from './protect.ts'
 import { TenantLimits } from './tenant-limits.ts'
 import type { Waker } from './waker.ts'
@@ -30,8 +32,10 @@ import type { Waker } from './waker.ts'
 export type EnqueueResult =
   /** A new job was written. `warnings`: what looks wrong in it, but need not be. */
   | { status: 'queued'; id: string; warnings: readonly string[] }
-  /** A live job holds the dedup key: this is its id. */
+  /** Another job holds the dedup key: this is its id. It lives, or its dedupe window is not over. */
   | { status: 'duplicate'; id: string }
+  /** A job that waited under the same dedup key has taken over payload and options: this is its id. */
+  | { status: 'replaced'; id: string; warnings: readonly string[] }
 
 const BULK_DEADLINE_MS = 60_000
 const NO_TENANT_WARNINGS: ReadonlyMap<number, string> = new Map()
@@ -165,7 +169,15 @@ export class Enqueuer {
 
   async #insertAll(session: Session, jobs: readonly NewJob[], options: InsertOptions): Promise<EnqueueResult[]> {
     const now = this.#clock.databaseNow()
-    if (jobs.some(isKeyed)) return (await insertKeyed(session, now, jobs, options)).map(resultOf)
+    if (jobs.some(isKeyed)) {
+      const onSuperseded = (workerIds: readonly string[]) =>
+        notify(
+          session,
+          this.#db.schema,
+          workerIds.map((workerId) => ({ kind: 'reconcile', workerId })),
+        )
+      return (await insertKeyed({ session, now, options: { ...options, onSuperseded } }, jobs)).map(resultOf)
+    }
     const results: EnqueueResult[] = []
     for (const chunk of chunksOf(jobs)) {
       const ids = await jobInsert(session, now, chunk, options)
@@ -180,7 +192,7 @@ const isKeyed = ({ dedupKey, orderKey, limitKey }: NewJob): boolean =>
 
 /** One statement is a transaction by itself. A keyed insert may take several, to read who holds the keys. */
 function fitsOneStatement(jobs: readonly NewJob[]): boolean {
-  if (jobs.length === 1) return true
+  if (jobs.length === 1) return !needsTransaction((jobs[0] as NewJob).dedupe)
   const [first] = chunksOf(jobs)
   return first?.length === jobs.length && !jobs.some(isKeyed)
 }
@@ -199,7 +211,8 @@ function inList(error: unknown, position: number): unknown {
 const NO_WARNINGS: readonly string[] = []
 const queued = (id: string, warnings = NO_WARNINGS): EnqueueResult => ({ status: 'queued', id, warnings })
 const warned = (result: EnqueueResult, warnings: readonly string[]): EnqueueResult =>
-  warnings.length > 0 && result.status === 'queued' ? { ...result, warnings } : result
-const resultOf = (result: InsertResult): EnqueueResult => (result.status === 'queued' ? queued(result.id) : result)
+  warnings.length > 0 && result.status !== 'duplicate' ? { ...result, warnings } : result
+const resultOf = (result: KeyedResult): EnqueueResult =>
+  result.status === 'duplicate' ? result : { ...result, warnings: NO_WARNINGS }
 const first = (results: readonly EnqueueResult[]): EnqueueResult => results[0] as EnqueueResult
 const queuesOf = (jobs: readonly NewJob[]): Set<string> => new Set(jobs.map((job) => job.queue))

@@ -8,6 +8,7 @@ import type { Clock } from '../clock.ts'
 import type { Registry } from '../contract/registry.ts'
 import { KeyBusy, MillraceError, type MillraceErrorCode, UnknownJobType } from '../errors.ts'
 import type { Admitter } from '../governance/admitter.ts'
+import { type KeyedResult, withoutReplacing } from '../governance/dedupe.ts'
 import { isRefused } from '../sql-state.ts'
 import type { Database, Transaction } from '../store/db.ts'
 import {
@@ -20,7 +21,7 @@ import {
 import type { NewJob } from '../store/jobs.ts'
 import { workKeysOf } from '../store/keyed-work.ts'
 import { newJob } from './enqueue-options.ts'
-import { type InsertResult, insertKeyed, KEY_WAIT_MS } from './keyed-insert.ts'
+import { insertKeyed, KEY_WAIT_MS } from './keyed-insert.ts'
 import { edited, isErased, originalPayload, protectedJob } from './protect.ts'
 
 export type RedriveResult =
@@ -116,19 +117,20 @@ async function prepare(
     const message = `What dead letter ${id} carried was erased. Redrive it with a payload of its own, or resolve it.`
     return { status: 'refused', id, reason: 'erased', message }
   }
-  const keepsKey = originalJob.dedup_key !== null && !(isEdited && contract.dedupeKey !== undefined)
+  const dedupKey = originalJob.dedup_key ?? originalJob.start_key ?? null
+  const keepsKey = dedupKey !== null && !(isEdited && contract.dedupeKey !== undefined)
   try {
     const payload = isEdited ? edited(contract, request.payload) : originalPayload(registry, contract, originalJob)
     const { job } = await newJob(contract, payload, {
       ...(letter.tenant === null ? {} : { tenant: letter.tenant }),
-      ...(keepsKey ? { dedupKey: originalJob.dedup_key as string } : {}),
+      ...(keepsKey ? { dedupKey } : {}),
       priority: originalJob.priority,
       correlationId: letter.correlationId,
       parentJobId: letter.jobId,
       createdBy: request.by,
       maxAttempts: request.maxAttempts ?? originalJob.max_attempts,
     })
-    return { id, job: protectedJob(registry, contract, job) }
+    return { id, job: { ...protectedJob(registry, contract, job), dedupe: withoutReplacing(job.dedupe) } }
   } catch (error) {
     return refusal(id, error)
   }
@@ -173,14 +175,12 @@ async function writeIn(
     else results.push(decided)
   }
   const inserted = await insertKeyed(
-    tx,
-    now,
-    open.map(({ job }) => job),
     // Nobody waits for a rule: it comes again.
-    { lockTimeoutMs: isPatient ? KEY_WAIT_MS : AUTOMATIC_KEY_WAIT_MS },
+    { session: tx, now, options: { lockTimeoutMs: isPatient ? KEY_WAIT_MS : AUTOMATIC_KEY_WAIT_MS } },
+    open.map(({ job }) => job),
   )
   const written = open.map(({ id }, i) => {
-    const { status, id: jobId } = inserted[i] as InsertResult
+    const { status, id: jobId } = inserted[i] as KeyedResult
     return { status: status === 'queued' ? ('redriven' as const) : ('duplicate' as const), id, jobId }
   })
   const redriven = written.filter(({ status }) => status === 'redriven')

@@ -1,6 +1,7 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import { InvalidDefinition } from '../errors.ts'
 import type { Budget } from './budget.ts'
+import { type Dedupe, type DedupeRule, resolveDedupe } from './dedupe.ts'
 import { type Duration, toMs } from './duration.ts'
 import { type KeyedWork, type KeyLimitPolicy, type OrderPolicy, resolveKeyedWork } from './keyed.ts'
 import type { Limit } from './limit.ts'
@@ -38,8 +39,8 @@ export interface JobDefinition<
   timeout?: Duration
   /** 'fast': done within seconds, so a lane reserved for quick work may take it. Default 'slow'. */
   speed?: 'fast' | 'slow'
-  /** At most one live job per (tenant, type, key). */
-  dedupe?: { key: (payload: StandardSchemaV1.InferInput<Payload>) => string | null | undefined }
+  /** At most one live job per (tenant, type, key), or what `mode` says. */
+  dedupe?: Dedupe<StandardSchemaV1.InferInput<Payload>>
   /** Run jobs with the same key one after another. */
   order?: OrderPolicy<StandardSchemaV1.InferInput<Payload>>
   /** Run at most so many jobs with the same key at once. */
@@ -90,6 +91,8 @@ export interface JobContract<
   readonly timeoutMs: number | undefined
   readonly speed: 'fast' | 'slow'
   readonly dedupeKey: ((payload: never) => string | null | undefined) | undefined
+  /** What an enqueue under a held key does. */
+  readonly dedupe: DedupeRule
   readonly tenantOf: ((payload: never) => string) | undefined
   readonly limits: readonly Limit[]
   readonly costOf: ((payload: never) => number) | undefined
@@ -175,6 +178,7 @@ export function defineJob<
     timeoutMs,
     speed: definition.speed ?? 'slow',
     dedupeKey: dedupe?.key,
+    dedupe: resolveDedupe(type, dedupe as Dedupe<never> | undefined),
     ...resolveKeyedWork(type, definition),
     tenantOf: tenant,
     limits: definition.limits ?? [],

@@ -33,13 +33,24 @@ export interface KeyedWork {
   readonly keyLimit: ResolvedKeyLimit | undefined
 }
 
+interface KeyedDefinition {
+  order?: OrderPolicy<never> | undefined
+  keyLimit?: KeyLimitPolicy<never> | undefined
+  dedupe?: { mode?: string } | undefined
+}
+
 export function resolveKeyedWork(
   type: string,
-  { order, keyLimit }: { order?: OrderPolicy<never> | undefined; keyLimit?: KeyLimitPolicy<never> | undefined },
+  { order, keyLimit, dedupe }: KeyedDefinition,
 ): KeyedWork {
   if (order !== undefined && keyLimit !== undefined) {
     throw new InvalidDefinition(
       `Job "${type}" has both order and keyLimit: a job runs by one key. Ordered jobs already run one at a time per key; to bound how many keys run at once, give their queue a concurrency.`,
+    )
+  }
+  if ((order ?? keyLimit) !== undefined && (dedupe?.mode === 'debounce' || dedupe?.mode === 'latest')) {
+    throw new InvalidDefinition(
+      `Job "${type}" has dedupe mode '${dedupe.mode}' and ${order === undefined ? 'keyLimit' : 'order'}: a job whose payload is replaced while it waits cannot run by a key of that payload. Use mode 'live', 'waiting' or 'window'.`,
     )
   }
   for (const [name, policy] of Object.entries({ order, keyLimit })) {

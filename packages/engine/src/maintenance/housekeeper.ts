@@ -1,6 +1,6 @@
 // Creates the archive's partitions ahead, drops the expired ones, and forgets workers that ended, dead letters that were
-// settled long ago, pauses that are over, what dead runs had reserved of budgets, and the expired results of ctx.once. Cancels what
-// deleted tenants have left.
+// settled long ago, pauses and dedupe windows that are over, what dead runs had reserved of budgets, and the expired
+// results of ctx.once. Cancels what deleted tenants have left.
 //
 // Runs hourly in every worker process; every step is harmless when another process does the same at that moment, and
 // is finished by the next pass if it was cut off.
@@ -9,6 +9,7 @@ import type { Registry } from '../contract/registry.ts'
 import { budgetReservationSweep } from '../store/budgets.ts'
 import type { Database } from '../store/db.ts'
 import { deadLetterPrune } from '../store/dead-letters.ts'
+import { dedupWindowPrune } from '../store/dedup.ts'
 import { jobCancelWaiting, type Now } from '../store/jobs.ts'
 import { oncePrune } from '../store/once-keys.ts'
 import { ensurePartitions, prunePartitions } from '../store/partitions.ts'
@@ -24,6 +25,7 @@ const LETTERS_AT_ONCE = 1_000
 const RESERVATIONS_AT_ONCE = 1_000
 const LEFTOVERS_AT_ONCE = 1_000
 const ONCE_KEYS_AT_ONCE = 1_000
+const WINDOWS_AT_ONCE = 5_000
 
 export interface HousekeepingResult {
   created: string[]
@@ -33,6 +35,7 @@ export interface HousekeepingResult {
   reservationsForgotten: number
   onceKeysForgotten: number
   leftoversCancelled: number
+  windowsForgotten: number
 }
 
 export class Housekeeper implements Ticker<HousekeepingResult> {
@@ -59,6 +62,7 @@ export class Housekeeper implements Ticker<HousekeepingResult> {
       reservationsForgotten: await budgetReservationSweep(this.#db, RESERVATIONS_AT_ONCE),
       onceKeysForgotten: await oncePrune(this.#db, now, ONCE_KEYS_AT_ONCE),
       leftoversCancelled: await this.#cancelLeftovers(now),
+      windowsForgotten: await dedupWindowPrune(this.#db, now, WINDOWS_AT_ONCE),
     }
   }
 
@@ -74,7 +78,8 @@ export class Housekeeper implements Ticker<HousekeepingResult> {
       result.lettersForgotten === LETTERS_AT_ONCE ||
       result.reservationsForgotten === RESERVATIONS_AT_ONCE ||
       result.onceKeysForgotten === ONCE_KEYS_AT_ONCE ||
-      result.leftoversCancelled === LEFTOVERS_AT_ONCE
+      result.leftoversCancelled === LEFTOVERS_AT_ONCE ||
+      result.windowsForgotten === WINDOWS_AT_ONCE
     return isMore ? 0 : HOUR_MS
   }
 }

@@ -47,6 +47,8 @@ export interface OriginalJob {
   readonly priority: number
   readonly max_attempts: number
   readonly dedup_key: string | null
+  /** Of letters from before there was such a column, undefined. */
+  readonly start_key?: string | null
   readonly correlation_id: string
   readonly payload: unknown
   readonly payload_version: number

@@ -1,4 +1,5 @@
 // Live jobs: enqueue, claim, look, cancel. How runs end is in settlements.ts.
+import type { DedupeRule } from '../contract/dedupe.ts'
 import type { Retention } from '../contract/job.ts'
 import { jsonArray, plainArray, sharedArray, sparseArray, textArray } from './arrays.ts'
 import type { Session } from './db.ts'
@@ -27,6 +28,8 @@ export interface NewJob {
   /** So many jobs of one limit key run at once. */
   limitKey: string | null
   limitConcurrency: number | null
+  /** What happens where that key is held. */
+  dedupe: DedupeRule
   /** Null: it is the root of its own. */
   correlationId: string | null
   parentJobId: string | null
@@ -52,29 +55,7 @@ export async function jobInsert(
   jobs: readonly NewJob[],
   { tell, ...options }: InsertOptions = {},
 ): Promise<string[]> {
-  const rows = await session.run<{ id: string }>('jobInsert', [now, ...columns(jobs), ...telling(tell)], options)
-  return rows.map((row) => row.id)
-}
-
-/** The new ids by position; null where a live job holds the dedup key. */
-export async function jobInsertKeyed(
-  session: Session,
-  now: Now,
-  jobs: readonly NewJob[],
-  { tell, lockTimeoutMs, ids = [] }: InsertOptions & { ids?: readonly string[] } = {},
-): Promise<(string | null)[]> {
-  const rows = await session.run<{ ord: number; id: string | null }>('jobInsertKeyed', [
-    now,
-    ...columns(jobs),
-    ...telling(tell),
-    textArray(jobs.map((job) => job.dedupKey)),
-    lockTimeoutMs === undefined ? null : String(lockTimeoutMs),
-    sparseArray(jobs, (job) => job.orderKey),
-    sparseArray(jobs, (job) => (job.orderStops ? 'true' : null)),
-    sparseArray(jobs, (job) => job.limitKey),
-    sparseArray(jobs, (job) => job.limitConcurrency),
-    plainArray(ids),
-  ])
+  const rows = await session.run<{ id: string }>('jobInsert', [now, ...insertColumns(jobs), ...telling(tell)], options)
   return rows.map((row) => row.id)
 }
 
@@ -100,7 +81,8 @@ export function* chunksOf(jobs: readonly NewJob[]): Generator<readonly NewJob[]>
   yield from === 0 ? jobs : jobs.slice(from)
 }
 
-function columns(jobs: readonly NewJob[]): string[] {
+/** The columns that every insert has, in the order of its parameters. */
+export function insertColumns(jobs: readonly NewJob[]): string[] {
   return [
     sharedArray(jobs, (job) => job.type),
     sharedArray(jobs, (job) => job.queue),
@@ -118,28 +100,10 @@ function columns(jobs: readonly NewJob[]): string[] {
   ]
 }
 
-const telling = (tell: InsertOptions['tell']): [string, string] => [
+export const telling = (tell: InsertOptions['tell']): [string, string] => [
   tell?.channel ?? '',
   textArray(tell?.messages ?? []),
 ]
-
-export interface KeyOf {
-  tenant: string | null
-  type: string
-  dedupKey: string | null
-}
-
-/** The ids of the live jobs that hold these keys, by position; null where nobody does (any more). */
-export async function jobHolders(session: Session, keys: readonly KeyOf[]): Promise<(string | null)[]> {
-  const rows = await session.run<{ ord: number; id: string }>('jobHolders', [
-    textArray(keys.map((key) => key.tenant)),
-    textArray(keys.map((key) => key.type)),
-    textArray(keys.map((key) => key.dedupKey)),
-  ])
-  const holders = new Array<string | null>(keys.length).fill(null)
-  for (const row of rows) holders[row.ord - 1] = row.id
-  return holders
-}
 
 /** Where a job stands in its queue. */
 export interface Position {

@@ -44,6 +44,20 @@ async function neverRun() {
   // @ts-expect-error a queue is a reference, not a name
   defineJob({ type: 'x', queue: 'high', payload: z.object({}) })
 
+  const keyed = { type: 'x', queue: queues.high, payload: z.object({ id: z.string() }) }
+  defineJob({ ...keyed, dedupe: { key: ({ id }) => id, mode: 'window', window: '1h' } })
+  defineJob({ ...keyed, dedupe: { key: ({ id }) => id, mode: 'debounce', wait: '5s', maxWait: '1m' } })
+  // @ts-expect-error the payload has no such field
+  defineJob({ ...keyed, dedupe: { key: ({ name }) => name, mode: 'latest' } })
+  // @ts-expect-error there is no such mode
+  defineJob({ ...keyed, dedupe: { key: ({ id }) => id, mode: 'replace' } })
+  // @ts-expect-error a window belongs to mode 'window'
+  defineJob({ ...keyed, dedupe: { key: ({ id }) => id, window: '1h' } })
+  // @ts-expect-error the mode needs its duration
+  defineJob({ ...keyed, dedupe: { key: ({ id }) => id, mode: 'window' } })
+  // @ts-expect-error only a debounced job waits
+  defineJob({ ...keyed, dedupe: { key: ({ id }) => id, mode: 'latest', wait: '5s' } })
+
   implement(email, (payload, ctx) => {
     expectTypeOf(payload).toEqualTypeOf<{ to: string; at: Date }>()
     expectTypeOf(ctx.signal).toEqualTypeOf<AbortSignal>()

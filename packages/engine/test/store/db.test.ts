@@ -155,6 +155,7 @@ test('the insert is prepared once per connection, and no other statement is', as
     orderStops: false,
     limitKey: null,
     limitConcurrency: null,
+    dedupe: { mode: 'live' },
     correlationId: null,
     parentJobId: null,
     createdBy: null,

@@ -5,7 +5,7 @@
 -- Index:   dead_letter_by_job_idx
 update millrace.dead_letter_jobs
 set original_job = original_job - 'cancel_reason'
-      || '{"payload": {"erased": true}, "dedup_key": null, "last_error": null, "order_key": null, "limit_key": null}',
+      || '{"payload": {"erased": true}, "dedup_key": null, "start_key": null, "last_error": null, "order_key": null, "limit_key": null}',
     error_message = '[erased]', notes = null,
     error_details = jsonb_build_object('class', error_details->'class', 'stack', null, 'logs', null)
 where job_id = any($1::bigint[])

@@ -28,7 +28,7 @@ free as materialized (
   for no key update skip locked
 )
 update millrace.job
-set status = 'processing', run_id = $5, worker_id = $6, attempt = attempt + 1,
+set status = 'processing', run_id = $5, worker_id = $6, attempt = attempt + 1, dedup_key = nullif(dedup_key, start_key),
     limits = ($12::text[])[array_position($3, type)]::text[],
     started_at = coalesce($1, now()), updated_at = coalesce($1, now()),
     deadline_at = coalesce($1, now()) + ($4::float8[])[array_position($3, type)] * interval '1 millisecond'

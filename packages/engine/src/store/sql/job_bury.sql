@@ -30,8 +30,8 @@ archived as (
   )
   select
     id, 'dead', type, queue, tenant, priority, attempt, max_attempts, crashes, payload_version, run_at, created_at,
-    started_at, died_at, died_at, parent_job_id, workflow_id, run_id, worker_id, retention, dedup_key,
-    correlation_id, created_by, trace_parent, reason, error_message, payload
+    started_at, died_at, died_at, parent_job_id, workflow_id, run_id, worker_id, retention,
+    coalesce(dedup_key, start_key), correlation_id, created_by, trace_parent, reason, error_message, payload
   from buried
   where retention <> 'none'
 ),

@@ -18,8 +18,8 @@ archived as (
   )
   select
     id, 'cancelled', type, queue, tenant, priority, attempt, max_attempts, crashes, payload_version, run_at, created_at,
-    null, coalesce($1, now()), last_error_at, parent_job_id, workflow_id, run_id, worker_id, retention, dedup_key,
-    correlation_id, created_by, trace_parent, $3, last_error, payload
+    null, coalesce($1, now()), last_error_at, parent_job_id, workflow_id, run_id, worker_id, retention,
+    coalesce(dedup_key, start_key), correlation_id, created_by, trace_parent, $3, last_error, payload
   from cancelled
   where retention <> 'none'
 )

@@ -53,7 +53,7 @@ suspect as materialized (
   for no key update skip locked
 )
 update millrace.job
-set status = 'processing', run_id = $6, worker_id = $7, attempt = attempt + 1,
+set status = 'processing', run_id = $6, worker_id = $7, attempt = attempt + 1, dedup_key = nullif(dedup_key, start_key),
     started_at = coalesce($1, now()), updated_at = coalesce($1, now()),
     deadline_at = coalesce($1, now()) + ($5::float8[])[array_position($4, type)] * interval '1 millisecond'
 where id = any(array(select id from due union all select id from suspect))

@@ -27,8 +27,8 @@ archived as (
   )
   select
     id, final_status, type, queue, tenant, priority, attempt, max_attempts, crashes, payload_version, run_at, created_at,
-    started_at, coalesce($1, now()), last_error_at, parent_job_id, workflow_id, run_id, worker_id, retention, dedup_key,
-    correlation_id, created_by, trace_parent,
+    started_at, coalesce($1, now()), last_error_at, parent_job_id, workflow_id, run_id, worker_id, retention,
+    coalesce(dedup_key, start_key), correlation_id, created_by, trace_parent,
     case final_status when 'cancelled' then coalesce(reason, cancel_reason, 'cancelled on request') else reason end,
     last_error, payload, result
   from finished

@@ -6,7 +6,8 @@
 select
   id, case when status = 'pending' and last_error_at is not null then 'failed' else status end as status,
   type, queue, tenant, priority, payload, payload_version, run_at, attempt, max_attempts, crashes, run_id, worker_id,
-  started_at, null::timestamptz as finished_at, dedup_key, coalesce(correlation_id, 'job-' || id) as correlation_id,
+  started_at, null::timestamptz as finished_at, coalesce(dedup_key, start_key) as dedup_key,
+  coalesce(correlation_id, 'job-' || id) as correlation_id,
   parent_job_id, created_by, last_error,
   last_error_at, null::text as reason, null::jsonb as result, created_at
 from millrace.job

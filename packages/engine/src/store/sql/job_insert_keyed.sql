@@ -1,13 +1,17 @@
--- Enqueue a batch of which some have keys. A row whose dedup key is held by a live job is left out, and the caller reads
--- the holder; one with an order or limit key is written as blocked, and the admitter decides. Apart from
--- job_insert.sql because what looks after conflicts costs every row as much again.
+-- Enqueue a batch of which some have keys. A row whose dedup key is held is left out, and the caller reads the holder; one
+-- with an order or limit key is written as blocked, and the admitter decides. Apart from job_insert.sql because what looks
+-- after conflicts costs every row as much again.
 -- Params:  $1 to $16 as in job_insert.sql, $17 dedup_keys,
 --          $18 lock_timeout_ms: how long a key held by an open transaction is waited for, $19 order_keys,
 --          $20 order_stops bool[], $21 limit_keys, $22 limit_concurrencies int[], $23 ids bigint[] taken before by
---          job_ids.sql; each of the last five may be empty, for null in all rows
--- Returns: ord (position in the input, from 1) and the new id, or null where the key was taken.
--- Locks:   waits for a transaction that holds one of the keys, at most lock_timeout.
--- Index:   job_dedup_idx
+--          job_ids.sql; each of these five may be empty, for null in all rows,
+--          $24 until_start bool: the dedup keys are held only until the jobs start,
+--          $25 window_ms float8 or null: for so long the dedup keys are held, whatever becomes of the jobs
+-- Returns: ord (position in the input, from 1) and the new id, or null where the key was taken. With a window also
+--          must_go: another transaction opened a window for this key while the statement ran, and its job has ended; the
+--          caller withdraws the new one in the same transaction.
+-- Locks:   waits for a transaction that holds one of the keys, at most lock_timeout: its job's key first, then the window's.
+-- Index:   job_dedup_idx, dedup_window_idx
 with input as materialized (
   select coalesce(given_id, nextval('millrace.job_id_seq')) as id, coalesce($1, now()) as now, rows.*
   from (select set_config('lock_timeout', $18::text, true) where $18::text is not null) as patience
@@ -24,24 +28,46 @@ with input as materialized (
 ),
 inserted as (
   insert into millrace.job (
-    id, type, queue, priority, payload_version, max_attempts, payload, tenant, run_at, dedup_key, correlation_id,
-    parent_job_id, created_by, trace_parent, created_at, updated_at, status, order_key, order_stops, limit_key,
-    limit_concurrency
+    id, type, queue, priority, payload_version, max_attempts, payload, tenant, run_at, dedup_key, start_key,
+    correlation_id, parent_job_id, created_by, trace_parent, created_at, updated_at, status, order_key, order_stops,
+    limit_key, limit_concurrency
   )
   select
     id, coalesce(type, ($2::text[])[1]), coalesce(queue, ($3::text[])[1]), coalesce(priority, ($4::int[])[1]),
     coalesce(payload_version, ($5::int[])[1]), coalesce(max_attempts, ($6::int[])[1]), payload, tenant,
-    coalesce(run_at, now + coalesce(delay_ms, 0) * interval '1 millisecond'), dedup_key, correlation_id,
-    parent_job_id, created_by, trace_parent, now, now,
+    coalesce(run_at, now + coalesce(delay_ms, 0) * interval '1 millisecond'), dedup_key,
+    case when $24::bool then dedup_key end, correlation_id, parent_job_id, created_by, trace_parent, now, now,
     case when coalesce(order_key, limit_key) is null then 'pending' else 'blocked' end, order_key, order_stops, limit_key,
     limit_concurrency
   from input
+  where $25::float8 is null
+    or not exists (
+      select from millrace.dedup_window as past
+      where past.type = coalesce(input.type, ($2::text[])[1])
+        and past.dedup_key = input.dedup_key
+        and past.tenant is not distinct from input.tenant
+        and past.expires_at > input.now
+    )
   order by ord
   on conflict (tenant, type, dedup_key) where dedup_key is not null do nothing
-  returning id
+  returning id, tenant, type, dedup_key, created_at
+),
+windowed as (
+  insert into millrace.dedup_window as past (tenant, type, dedup_key, job_id, expires_at)
+  select tenant, type, dedup_key, id, created_at + $25::float8 * interval '1 millisecond'
+  from inserted
+  where $25::float8 is not null
+    and dedup_key is not null
+  on conflict (type, dedup_key, tenant) do update
+  set job_id = excluded.job_id, expires_at = excluded.expires_at
+  where past.expires_at <= coalesce($1, now())
+  returning job_id
 )
-select input.ord::int, inserted.id
+select
+  input.ord::int, inserted.id,
+  $25::float8 is not null and inserted.dedup_key is not null and windowed.job_id is null as must_go
 from (select count(pg_notify($15, message)) from unnest($16::text[]) as message) as told
 cross join input
 left join inserted using (id)
+left join windowed on windowed.job_id = inserted.id
 order by input.ord;

@@ -7,10 +7,11 @@
 -- Returns: the ids whose fence held.
 -- Locks:   those job rows, in the order given: pass them sorted by id.
 -- Index:   job_pkey. The case keeps the planner off job_running_idx, where it would read every running job,
---          and from expecting next to no rows, which made it join by nested loops.
+--          and from expecting next to no rows, which made it join by nested loops. job_dedup_idx for the newer holder.
 -- run_id stays, so that a repeated flush recognises itself; a rescue clears it, because the run was not its own.
 -- All parts of the statement see the rows as they were before it: that is how the attempt learns when it was due.
--- A job that was asked to stop meanwhile is due at once, and ends as cancelled instead of running again.
+-- A job that was asked to stop meanwhile is due at once, and ends as cancelled instead of running again. So does one that
+-- gave up its dedup key when it started, if a newer job holds it by now: the key is never taken again.
 -- One with a limit key leaves its place to others while it waits; one with an order key keeps the others waiting.
 with mine as (
   select *
@@ -20,10 +21,28 @@ with mine as (
 ),
 requeued as (
   update millrace.job
-  set status = case when limit_key is not null and mine.delay_ms is not null and cancel_requested_at is null
-        then 'blocked' else 'pending' end,
-      run_at = case when mine.delay_ms is null or cancel_requested_at is not null then least(run_at, coalesce($1, now()))
-        else coalesce($1, now()) + mine.delay_ms * interval '1 millisecond' end,
+  set (status, run_at, cancel_requested_at, cancel_reason) = (
+        select
+          case when limit_key is not null and mine.delay_ms is not null and cancel_requested_at is null and not is_superseded
+            then 'blocked' else 'pending' end,
+          case when mine.delay_ms is null or cancel_requested_at is not null or is_superseded
+            then least(run_at, coalesce($1, now()))
+            else coalesce($1, now()) + mine.delay_ms * interval '1 millisecond' end,
+          case when is_superseded then coalesce(cancel_requested_at, $1, now()) else cancel_requested_at end,
+          case when is_superseded then coalesce(cancel_reason, 'superseded') else cancel_reason end
+        from (
+          select job.start_key is not null and (
+            exists (
+              select from millrace.job as newer
+              where newer.tenant = job.tenant and newer.type = job.type and newer.dedup_key = job.start_key and newer.id <> job.id
+            )
+            or job.tenant is null and exists (
+              select from millrace.job as newer
+              where newer.tenant is null and newer.type = job.type and newer.dedup_key = job.start_key and newer.id <> job.id
+            )
+          ) as is_superseded
+        ) as standing
+      ),
       attempt = attempt - mine.refund::int,
       crashes = case mine.crash when 'clear' then 0 when 'keep' then crashes else crashes + 1 end,
       run_id = case when mine.crash = 'count' then null else job.run_id end,
