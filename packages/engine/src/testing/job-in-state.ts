@@ -73,9 +73,10 @@ export async function jobInState<C extends JobContract>(
 
 function defaultsOf(state: State, { delay, runAt, maxAttempts }: EnqueueOptions): EnqueueOptions {
   if (state === 'scheduled' && delay === undefined && runAt === undefined) return { delay: SCHEDULED_MS }
+  // Due at once, also if its contract debounces it.
+  const due = delay === undefined && runAt === undefined ? { delay: 0 } : {}
   // What has failed waits only if an attempt is left.
-  if (state === 'failed' && maxAttempts === undefined) return { maxAttempts: 5 }
-  return {}
+  return state === 'failed' && maxAttempts === undefined ? { ...due, maxAttempts: 5 } : due
 }
 
 async function bring(services: ClientServices, job: { id: string; contract: JobContract }, state: State) {

@@ -47,7 +47,8 @@ async function runStored(
   const services = Millrace.servicesOf(millrace)
   const breakers = inlineBreakers(services)
   const claims = new InlineClaims(services, [contract], breakers)
-  const enqueued = await millrace.enqueueByType(contract.type, job.payload, job.options)
+  // A debounced job would wait, as its contract says.
+  const enqueued = await millrace.enqueueByType(contract.type, job.payload, { ...job.options, delay: 0 })
   if (enqueued.status === 'duplicate') {
     throw new InvalidDefinition(
       `Job ${enqueued.id} holds the dedup key, so there is no new job to run. Run what waits with drain(), or use another key.`,

@@ -118,4 +118,23 @@ describe('runJob', () => {
     const running = runJob(doubling, { n: 1 }, { millrace, dedupKey: 'k' })
     await expect(running).rejects.toThrow(`Job ${id} holds the dedup key`)
   })
+
+  test('runs a debounced job at once, also when it replaces one that waits', async () => {
+    await using t = await setup()
+    const debounced = defineJob({
+      type: 'debounced',
+      queue: queues.default,
+      payload: z.object({ n: z.number() }),
+      dedupe: { key: () => 'a', mode: 'debounce', wait: '1h' },
+    })
+    const millrace = t.client([debounced])
+    const waiting = await millrace.enqueue(debounced, { n: 1 })
+    const run = await runJob(
+      implement(debounced, ({ n }) => n),
+      { n: 2 },
+      { millrace },
+    )
+    expect(run).toMatchObject({ outcome: 'completed', result: 2 })
+    expect(await millrace.job(waiting.id)).toMatchObject({ status: 'completed', payload: { n: 2 } })
+  })
 })
