@@ -88,6 +88,7 @@ export async function hands(contracts: readonly JobContract[], start = '2030-01-
         events: new Events(),
         intervalMs: 1_000,
         mayJudge: () => true,
+        onBlocked: () => {},
         wake: () => {},
       }).tick(),
 
