@@ -80,6 +80,11 @@ const table = {
   ],
   /** The dedup key is not stored. */
   'keys-forgotten': [edit('jobInsertKeyed', /(?<=interval '1 millisecond'\), )dedup_key,/, 'null::text,')],
+  /** A window that is open keeps nobody out. */
+  'windows-ignored': [
+    edit('jobInsertKeyed', 'past.expires_at > input.now', 'false'),
+    edit('jobInsertKeyed', 'where past.expires_at <= coalesce($1, now())', 'where true'),
+  ],
   /** A key that is taken is an error instead of an answer. */
   'conflict-is-an-error': [edit('jobInsertKeyed', /\s+on conflict [^\n]*do nothing/, '')],
   /** Somebody thought that a null in a payload says nothing. */

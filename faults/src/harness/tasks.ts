@@ -96,9 +96,18 @@ const ordered = defineJob({
   order: { key: ({ key }) => key },
   timeout: '60s',
 })
+/** At most one task per key and hour, whatever becomes of it. */
+const windowed = defineJob({
+  type: 'windowed',
+  queue: queues.work,
+  payload,
+  dedupe: { ...dedupe, mode: 'window', window: '1h' },
+  retry,
+  timeout: '60s',
+})
 
 const asTask = (contract: JobContract): typeof task => contract as unknown as typeof task
-export type TaskType = 'task' | 'brief' | 'apart' | 'isolated' | 'limited' | 'ordered'
+export type TaskType = 'task' | 'brief' | 'apart' | 'isolated' | 'limited' | 'ordered' | 'windowed'
 export const contracts: Record<TaskType, typeof task> = {
   task,
   brief: asTask(brief),
@@ -106,5 +115,6 @@ export const contracts: Record<TaskType, typeof task> = {
   isolated: asTask(isolated),
   limited: asTask(limited),
   ordered: asTask(ordered),
+  windowed: asTask(windowed),
 }
 export const allContracts: readonly JobContract[] = Object.values(contracts)

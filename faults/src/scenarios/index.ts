@@ -22,6 +22,7 @@ import f20 from './f20-rolling-restart.ts'
 import f20b from './f20b-handed-over.ts'
 import f20c from './f20c-supervised.ts'
 import f21 from './f21-dedupe-race.ts'
+import f21b from './f21b-dedupe-window.ts'
 
 export const scenarios: readonly Scenario[] = [
   f01,
@@ -47,4 +48,5 @@ export const scenarios: readonly Scenario[] = [
   f20b,
   f20c,
   f21,
+  f21b,
 ]
