@@ -39,10 +39,7 @@ interface KeyedDefinition {
   dedupe?: { mode?: string } | undefined
 }
 
-export function resolveKeyedWork(
-  type: string,
-  { order, keyLimit, dedupe }: KeyedDefinition,
-): KeyedWork {
+export function resolveKeyedWork(type: string, { order, keyLimit, dedupe }: KeyedDefinition): KeyedWork {
   if (order !== undefined && keyLimit !== undefined) {
     throw new InvalidDefinition(
       `Job "${type}" has both order and keyLimit: a job runs by one key. Ordered jobs already run one at a time per key; to bound how many keys run at once, give their queue a concurrency.`,

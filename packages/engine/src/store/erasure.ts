@@ -49,10 +49,11 @@ export interface ErasedRows {
   attempts: number
 }
 
-/** Empties the archived rows, letters and failed attempts of these jobs, and forgets what they did once. */
+/** Empties the archived rows, letters and failed attempts of these jobs, and forgets what they did once and held. */
 export async function eraseJobs(session: Session, jobIds: readonly string[]): Promise<ErasedRows> {
   const ids = [plainArray(jobIds)]
   await session.run('onceErase', ids)
+  await session.run('dedupWindowErase', ids)
   return {
     jobs: (await session.run('jobArchiveErase', ids)).length,
     deadLetters: (await session.run('deadLetterErase', ids)).length,

@@ -40,6 +40,15 @@ describe('a window', () => {
     expect(await t.millrace.enqueue(windowed, { key: 'b' })).toEqual({ status: 'duplicate', id: other.id })
   })
 
+  test('is closed when its job is erased, because its key is made of what the job carried', async () => {
+    await using t = await setup()
+    const { id } = await t.millrace.enqueue(windowed, { key: 'k' })
+    await t.millrace.cancel(id)
+    await t.millrace.erase({ ids: [id], actor: 'ann', reason: 'asked to' })
+    expect(await t.sql('select from millrace.dedup_window')).toEqual([])
+    expect((await t.millrace.enqueue(windowed, { key: 'k' })).status).toBe('queued')
+  })
+
   test('does not keep its own dead letter from being redriven', async () => {
     await using t = await setup()
     await t.millrace.enqueue(windowed, { key: 'a' })

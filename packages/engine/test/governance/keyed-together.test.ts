@@ -61,6 +61,41 @@ test.each([
   expect((await millrace.enqueue(contract, { account: 'b', n: 0 }, { tenant: 'y' })).status).toBe('queued')
 })
 
+const deduped = (mode: 'live' | 'waiting' | 'window') =>
+  defineJob({
+    type: `deduped-${mode}`,
+    queue: queues.ledger,
+    payload,
+    order: { key: () => 'k' },
+    dedupe: { key, ...(mode === 'window' ? { mode, window: '1h' as const } : { mode }) },
+  })
+
+test.each(['live', 'waiting', 'window'] as const)(
+  'ordered jobs are deduplicated in mode %s, and run as they were given',
+  async (mode) => {
+    await using t = await setup()
+    const contract = deduped(mode)
+    const millrace = t.client([contract])
+    const accounts = ['z', 'y', 'z', 'x']
+    const results = await millrace.enqueueMany(
+      contract,
+      accounts.map((account, n) => ({ account, n })),
+      { tenant: 'acme' },
+    )
+    expect(results.map(({ status }) => status)).toEqual(['queued', 'queued', 'duplicate', 'queued'])
+    const ran: string[] = []
+    await millrace.work({ handlers: [implement(contract, ({ account }) => void ran.push(account))] })
+    await allDone(t)
+    expect(ran).toEqual(['z', 'y', 'x'])
+  },
+)
+
+test.each(['debounce', 'latest'])('a job that is replaced while it waits (%s) has no key of work', (mode) => {
+  const dedupe = { key, mode, ...(mode === 'debounce' ? { wait: '1s' } : {}) } as never
+  const define = () => defineJob({ type: 'odd', queue: queues.ledger, payload, order: { key }, dedupe })
+  expect(define).toThrow(`has dedupe mode '${mode}' and order`)
+})
+
 test('the keys of sensitive types are HMACs, keep the order, and go on when the job that stopped them is erased', async () => {
   await using t = await setup()
   const millrace = t.client([secret], { encryption: ringOf('a') })
