@@ -32,6 +32,8 @@ import type { Waker } from './waker.ts'
 export type EnqueueResult =
   /** A new job was written. `warnings`: what looks wrong in it, but need not be. */
   | { status: 'queued'; id: string; warnings: readonly string[] }
+  /** A new job was written, and waits until its tenant has fewer in the queue. */
+  | { status: 'deferred'; id: string; warnings: readonly string[] }
   /** Another job holds the dedup key: this is its id. It lives, or its dedupe window is not over. */
   | { status: 'duplicate'; id: string }
   /** A job that waited under the same dedup key has taken over payload and options: this is its id. */
@@ -39,6 +41,7 @@ export type EnqueueResult =
 
 const BULK_DEADLINE_MS = 60_000
 const NO_TENANT_WARNINGS: ReadonlyMap<number, string> = new Map()
+const NO_DEFERRALS: ReadonlySet<number> = new Set()
 
 type TenantBatches = Awaited<ReturnType<TenantLimits['batches']>>
 
@@ -111,11 +114,13 @@ export class Enqueuer {
     const jobs = prepared.map(({ job }) => job)
     const limited = jobs.some(({ tenant }) => tenant !== null) ? await this.#limited(contract, jobs) : []
     const warnings = limited.length === 0 ? NO_TENANT_WARNINGS : await this.#tenants.warnings(limited)
-    const results = await this.#insert(jobs, tx, limited)
+    const deferrals = limited.length === 0 ? NO_DEFERRALS : await this.#tenants.deferrals(limited)
+    const results = await this.#insert(this.#tenants.deferring(jobs, limited), tx, limited)
     return results.map((result, i) => {
       const own = (prepared[i] as PreparedJob).warnings
       const more = warnings.get(i)
-      return warned(result, more === undefined ? own : [...own, more])
+      const told = warned(result, more === undefined ? own : [...own, more])
+      return told.status === 'queued' && deferrals.has(i) ? { ...told, status: 'deferred' } : told
     })
   }
 

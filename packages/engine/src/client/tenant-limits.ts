@@ -9,6 +9,9 @@ import { advisoryLock } from '../store/governed-claims.ts'
 import type { NewJob } from '../store/jobs.ts'
 import { tenantCount } from '../store/tenants.ts'
 
+/** The key under which a tenant's jobs of a queue are let through, where more than its limit wait. */
+const TENANT_JOBS = 'jobs of the tenant'
+
 interface Batch {
   readonly tenant: string
   readonly queue: string
@@ -63,6 +66,30 @@ export class TenantLimits {
     return warnings
   }
 
+  /** The jobs as they are written: those of tenants whose excess is deferred wait under a key that lets so many through. */
+  deferring(jobs: readonly NewJob[], batches: readonly Batch[]): readonly NewJob[] {
+    const maxOf = new Map(
+      deferred(batches).flatMap(({ jobs: positions, limit }) => positions.map((i) => [i, limit.max])),
+    )
+    if (maxOf.size === 0) return jobs
+    return jobs.map((job, i) => {
+      const max = maxOf.get(i)
+      // One key is all a job can wait under: its own comes first, and bounds it anyhow.
+      if (max === undefined || job.orderKey !== null || job.limitKey !== null) return job
+      return { ...job, limitKey: TENANT_JOBS, limitConcurrency: max }
+    })
+  }
+
+  /** Which of them will wait for others of their tenant, by position. */
+  async deferrals(batches: readonly Batch[]): Promise<ReadonlySet<number>> {
+    const positions = new Set<number>()
+    for (const { tenant, queue, jobs, limit } of deferred(batches)) {
+      const before = await tenantCount(this.#db, queue, tenant, limit.max)
+      for (const position of jobs.slice(Math.max(0, limit.max - before))) positions.add(position)
+    }
+    return positions
+  }
+
   /** In the transaction that will write them: nobody else writes for these tenants until it ends. */
   async demandRoom(session: Session, batches: readonly Batch[]): Promise<void> {
     for (const { tenant, queue, jobs, limit } of rejecting(batches)) {
@@ -76,6 +103,8 @@ export class TenantLimits {
     return rejecting(batches).length > 0
   }
 }
+
+const deferred = (batches: readonly Batch[]): Batch[] => batches.filter(({ limit }) => limit.over === 'defer')
 
 /** In one order for everybody, so that two transactions never wait for each other. */
 function rejecting(batches: readonly Batch[]): Batch[] {

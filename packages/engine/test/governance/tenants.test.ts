@@ -11,12 +11,14 @@ const queues = defineQueues({
   free: {},
   warned: { tenantJobs: { max: 5 } },
   exact: { tenantJobs: { max: 20, over: 'reject' } },
+  deferred: { tenantJobs: { max: 3, over: 'defer' } },
 })
 const payload = z.object({ n: z.number() })
 const free = defineJob({ type: 'free', queue: queues.free, payload })
 const warned = defineJob({ type: 'warned', queue: queues.warned, payload })
 const exact = defineJob({ type: 'exact', queue: queues.exact, payload })
-const jobs = [free, warned, exact]
+const deferred = defineJob({ type: 'deferred', queue: queues.deferred, payload })
+const jobs = [free, warned, exact, deferred]
 const words = { actor: 'the test', reason: 'unpaid' }
 const numbered = (count: number) => Array.from({ length: count }, (_, n) => ({ n }))
 
@@ -173,6 +175,25 @@ describe('the jobs a tenant may have in a queue', () => {
     await tx.query('rollback')
     tx.release()
     expect((await millrace.enqueue(exact, { n: 1 }, { tenant: 'x' })).status).toBe('queued')
+  })
+
+  test('defer: more of them are written, and wait until the tenant has fewer', async () => {
+    await using t = await setup()
+    const release: (() => void)[] = []
+    const { millrace } = await t.working([
+      implement(deferred, () => new Promise<void>((resolve) => release.push(resolve))),
+    ])
+    const results = await millrace.enqueueMany(deferred, numbered(5), { tenant: 'x' })
+    expect(results.map(({ status }) => status)).toEqual(['queued', 'queued', 'queued', 'deferred', 'deferred'])
+    expect(await millrace.enqueue(deferred, { n: 1 }, { tenant: 'y' })).toMatchObject({ status: 'queued' })
+    await eventually(async () => release.length === 4)
+    const last = results[4]?.id as string
+    expect((await millrace.job(last))?.status).toBe('blocked')
+    expect((await millrace.explain(last)).reasons).toMatchObject([{ mechanism: 'key_limit' }])
+    for (const next of release.splice(0)) next()
+    await eventually(async () => release.length === 2)
+    for (const next of release.splice(0)) next()
+    await jobEvent(millrace, 'job_completed', last)
   })
 
   test('are set for one tenant at run time, above what the queue says', async () => {
