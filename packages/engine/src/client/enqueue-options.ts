@@ -1,3 +1,4 @@
+import { types } from 'node:util'
 import { type DedupeRule, LIVE } from '../contract/dedupe.ts'
 import { type Duration, toMs } from '../contract/duration.ts'
 import type { JobContract, RequiresTenant } from '../contract/job.ts'
@@ -93,7 +94,9 @@ function keysOf({ order, keyLimit }: JobContract, payload: unknown) {
 }
 
 const MAX_LABEL = 500
-const LAST_YEAR_MS = Date.UTC(10_000, 0)
+/** Years as Postgres and ISO 8601 write them alike: from 0001 to 9999. */
+const FIRST_RUN_AT_MS = Date.parse('0001-01-01T00:00:00Z')
+const LAST_RUN_AT_MS = Date.parse('9999-12-31T23:59:59.999Z')
 
 /** Text that is stored beside the job and indexed: it has to be text, and not a document. */
 export function label(value: unknown, what: string): string | null {
@@ -133,9 +136,12 @@ function tenantFor(contract: JobContract, payload: unknown, given: string | unde
 function runAtOf(options: EnqueueOptions): Date | null {
   if (options.runAt === undefined) return null
   if (options.delay !== undefined) throw new InvalidDefinition('Both runAt and delay were given: pass one of them.')
-  const ms = options.runAt.getTime()
-  if (!(Math.abs(ms) < LAST_YEAR_MS)) throw new InvalidDefinition('runAt is an invalid Date, or beyond the year 9999.')
-  return options.runAt
+  const { runAt } = options
+  // Also for callers without a compiler.
+  const ms = types.isDate(runAt) ? runAt.getTime() : Number.NaN
+  if (ms >= FIRST_RUN_AT_MS && ms <= LAST_RUN_AT_MS) return runAt
+  const given = Number.isNaN(ms) ? String(runAt) : runAt.toISOString()
+  throw new InvalidDefinition(`runAt is ${given}: expected a valid Date from the year 1 to the year 9999.`)
 }
 
 /** A debounced job waits as its contract says, unless the caller knows better. */
