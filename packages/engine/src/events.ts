@@ -3,6 +3,7 @@ import type { DeadReason } from './contract/redrive.ts'
 import type { BudgetRefusal } from './errors.ts'
 import type { Failure } from './failure.ts'
 import type { BudgetStatus } from './governance/budget-status.ts'
+import type { SnapshotHolder } from './store/upkeep.ts'
 
 export interface JobRef {
   id: string
@@ -54,6 +55,13 @@ export interface MillraceEvents {
   breaker_opened: BreakerEvent
   breaker_half_opened: BreakerEvent
   breaker_closed: BreakerEvent
+  /** So many dead rows that work gets slower. Again only after it was better. `mayRepair`: this role may clean it. */
+  table_bloated: { table: string; deadRows: number; liveRows: number; bytes: number; mayRepair: boolean }
+  /** Autovacuum had not come, so a table was cleaned. */
+  vacuum_done: { table: string; deadRowsBefore: number; deadRowsAfter: number; durationMs: number }
+  /** A table cannot be cleaned as long as this session, prepared transaction or slot holds its old snapshot. */
+  vacuum_blocked: { table: string; deadRows: number; holder: SnapshotHolder }
+  index_rebuilt: { index: string; bytesBefore: number; bytesAfter: number; durationMs: number }
   database_error: { during: string; error: unknown }
   idle: { queues: readonly string[] }
 }

@@ -300,6 +300,7 @@ export class Millrace {
       waker: this.#waker,
       herald: this.#herald,
       admitter: this.#admitter,
+      open: (maxConnections) => this.#open(maxConnections),
     })
     this.#workers.add(worker)
     try {

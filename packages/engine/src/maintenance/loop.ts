@@ -2,8 +2,8 @@
 
 export interface Ticker<Result> {
   readonly name: string
-  /** One pass. Safe to run twice, safe to be cut off anywhere. */
-  tick(): Promise<Result>
+  /** One pass. Safe to run twice, safe to be cut off anywhere. One that may take long ends when told to stop. */
+  tick(stopping?: AbortSignal): Promise<Result>
   /** How long to sleep after that pass; 0 means there is more to do now. */
   delayAfter(result: Result): number
 }
@@ -19,7 +19,7 @@ export class Loop<Result> {
   readonly #ticker: Ticker<Result>
   readonly #options: LoopOptions
   #running: Promise<void> | undefined
-  #isStopping = false
+  #stopping = new AbortController()
   #wake: (() => void) | undefined
 
   constructor(ticker: Ticker<Result>, options: LoopOptions) {
@@ -29,22 +29,23 @@ export class Loop<Result> {
 
   start(): void {
     if (this.#running !== undefined) return
-    this.#isStopping = false
+    this.#stopping = new AbortController()
     this.#running = this.#run()
   }
 
   async stop(): Promise<void> {
-    this.#isStopping = true
+    this.#stopping.abort()
     this.#wake?.()
     await this.#running
     this.#running = undefined
   }
 
   async #run(): Promise<void> {
-    while (!this.#isStopping) {
+    const { signal } = this.#stopping
+    while (!signal.aborted) {
       let delay = this.#options.errorDelayMs ?? 5_000
       try {
-        delay = this.#ticker.delayAfter(await this.#ticker.tick())
+        delay = this.#ticker.delayAfter(await this.#ticker.tick(signal))
       } catch (error) {
         this.#options.onError(this.#ticker.name, error)
       }
@@ -53,7 +54,7 @@ export class Loop<Result> {
   }
 
   async #sleep(ms: number): Promise<void> {
-    if (this.#isStopping || ms <= 0) return
+    if (this.#stopping.signal.aborted || ms <= 0) return
     await new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, ms)
       timer.unref()

@@ -12,6 +12,7 @@ import { Housekeeper } from './housekeeper.ts'
 import { Loop, type LoopOptions, type Ticker } from './loop.ts'
 import { Redriver } from './redriver.ts'
 import { Rescuer } from './rescuer.ts'
+import { TableKeeper } from './table-keeper.ts'
 
 export interface MaintenanceServices extends Pick<LoopOptions, 'onError'> {
   db: Database
@@ -24,6 +25,8 @@ export interface MaintenanceServices extends Pick<LoopOptions, 'onError'> {
   deadLetterAlertAt: number
   mayJudge(): boolean
   wake(queues: Iterable<string>): void
+  /** More connections to the same database. */
+  open(maxConnections: number): Database
 }
 
 export function maintenanceLoops(services: MaintenanceServices): Loop<unknown>[] {
@@ -42,6 +45,7 @@ export function maintenanceLoops(services: MaintenanceServices): Loop<unknown>[]
     loop(new AdmissionSweep(admitter)),
     loop(new Housekeeper(services)),
     loop(new Redriver(services)),
+    loop(new TableKeeper(services)),
     loop(alert),
   ]
 }

@@ -333,3 +333,7 @@ function statementsFor(schema: string): Record<StatementName, string> {
 export function inSchema(text: string, schema: string): string {
   return schema === 'millrace' ? text : text.replaceAll(/\bmillrace\./g, () => `${pg.escapeIdentifier(schema)}.`)
 }
+
+/** A table or index of ours, for SQL that has no file. */
+export const qualified = (db: Database, name: string): string =>
+  `${pg.escapeIdentifier(db.schema)}.${pg.escapeIdentifier(name)}`

@@ -1,8 +1,7 @@
 // The time partitions of archive and attempts: created ahead of need, detached and dropped when their time is over.
-import pg from 'pg'
 import { isConflict, isMissing } from '../sql-state.ts'
 import { plainArray, textArray } from './arrays.ts'
-import type { Database } from './db.ts'
+import { type Database, qualified } from './db.ts'
 import type { Now } from './jobs.ts'
 
 /** How many days each kind of history is kept. */
@@ -65,6 +64,3 @@ async function create(db: Database, { parent, name, startsAt, endsAt }: Missing)
     if (!isConflict(error) && !isMissing(error)) throw error
   }
 }
-
-const qualified = (db: Database, table: string): string =>
-  `${pg.escapeIdentifier(db.schema)}.${pg.escapeIdentifier(table)}`

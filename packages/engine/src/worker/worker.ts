@@ -67,6 +67,8 @@ export interface WorkerServices {
   waker: Waker
   herald: Herald
   admitter: Admitter
+  /** More connections to the same database. The caller closes them. */
+  open(maxConnections: number): Database
 }
 
 export interface LaneDescription {

@@ -7,6 +7,10 @@ import { createMillrace, defineJob, defineQueues, implement, migrate } from 'mil
 import pg from 'pg'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
+import { Events } from '#src/events'
+import { TableKeeper } from '#src/maintenance/table-keeper'
+import { Database } from '#src/store/db'
+import { dropLeftover, reindex } from '#src/store/upkeep'
 import { freshDatabase } from '../support/database.ts'
 import { eventually, jobEvent, shortLease, silent } from '../support/setup.ts'
 
@@ -144,6 +148,29 @@ describe.skipIf(pgbouncer === undefined)('through PgBouncer in transaction mode'
     await using waiting = createMillrace({ database: t.url, jobs: [task], logger: silent })
     const awaited = await waiting.enqueue(task, { n: 50 }, { delay: '200ms' })
     expect(await waiting.result(awaited.id)).toEqual({ status: 'completed', result: 50 })
+  })
+
+  test('a bloated table is cleaned, and an index rebuilt', async () => {
+    await using t = await setup(2)
+    await migrate(t.direct)
+    const direct = new pg.Client(t.direct)
+    await direct.connect()
+    await direct.query('alter table millrace.job set (autovacuum_enabled = off)')
+    await direct.query(
+      `insert into millrace.job (type, queue, priority, run_at, max_attempts, payload, created_at, updated_at)
+       select 'task', 'default', 5, now(), 5, '{}', now(), now() from generate_series(1, 12000) as g`,
+    )
+    await direct.query('delete from millrace.job')
+    await direct.query('select pg_stat_force_next_flush()')
+    await direct.end()
+    const open = (maxConnections: number) =>
+      new Database({ connection: { connectionString: t.url }, schema: 'millrace', maxConnections })
+    const db = open(2)
+    const keeper = new TableKeeper({ db, open, events: new Events(), logger: silent })
+    expect(await keeper.tick()).toEqual({ vacuumed: ['job'], rebuilt: [] })
+    await reindex(db, 'job_for_claim_idx', 10_000)
+    await dropLeftover(db, 'job_for_claim_idx_ccnew', 10_000)
+    await db.close()
   })
 
   test('enqueues by several clients all succeed where sessions forget what was prepared, or have it already', async () => {

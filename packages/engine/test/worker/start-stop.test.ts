@@ -10,6 +10,7 @@ import { Housekeeper } from '#src/maintenance/housekeeper'
 import { Loop, type Ticker } from '#src/maintenance/loop'
 import { Redriver } from '#src/maintenance/redriver'
 import { Rescuer } from '#src/maintenance/rescuer'
+import { TableKeeper } from '#src/maintenance/table-keeper'
 import { type ClientServices, Millrace } from '#src/millrace'
 import { giveBack } from '#src/store/settlements'
 import { InlineClaims } from '#src/testing/inline-claims'
@@ -100,6 +101,8 @@ const makers: Record<string, (services: ClientServices, t: Setup) => Service | P
     looping(new Redriver({ db, clock, registry, admitter, wake: () => {} })),
 
   'the admission sweep': ({ admitter }) => looping(new AdmissionSweep(admitter)),
+
+  'the table keeper': (services) => looping(new TableKeeper(services)),
 
   'the dead letter alert': ({ db }) => looping(new DeadLetterAlert({ db, threshold: 1, onAlert: () => {} })),
 
