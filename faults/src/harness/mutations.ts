@@ -18,12 +18,12 @@ const edit = (statement: StatementName, from: string | RegExp, to: string): Edit
   change: (text) => text.replace(from, () => to),
 })
 
-const runId = /\s+and (job\.run_id = mine\.run_id|run_id = \(\$3::uuid\[\]\)\[[^\n]+)/
-const status = /\s+and case (job\.)?status when 'processing' then true else false end/
+const runId = /\s+and run_id = \(\$3::uuid\[\]\)\[[^\n]+/
+const status = /\s+and case status when 'processing' then true else false end/
 const settlements = ['jobFinish', 'jobRequeue', 'jobBury'] as const
 /** A parameter that is not mentioned has no type. */
-const mentioned = '\n    and ($3::uuid[], $4::int[]) is not null'
-const unfenced = settlements.map((each) => edit(each, runId, each === 'jobFinish' ? mentioned : ''))
+const mentioned = (each: StatementName) => (each === 'jobFinish' ? '($3::uuid[], $4::int[])' : '$3::uuid[]')
+const unfenced = settlements.map((each) => edit(each, runId, `\n    and ${mentioned(each)} is not null`))
 
 /** What everybody writes first. The planner is free to run the limited sub-select again for every row of the table. */
 const subselect = `where id in (
@@ -70,7 +70,7 @@ const table = {
   /** Whatever fails leaves a mark, as if it had taken its worker along. */
   'failures-are-crashes': [edit('jobRequeue', "when 'clear' then 0", "when 'clear' then crashes + 1")],
   /** Giving back costs an attempt. */
-  'no-refund': [edit('jobRequeue', 'attempt = attempt - mine.refund::int', 'attempt = attempt')],
+  'no-refund': [edit('jobRequeue', / - (\(\$5::bool\[\]\)\[[^\n]+)::int/, ' - 0 * ($5::bool[])[1]::int')],
   /** Nobody gives back what a lost claim took. */
   'no-release': [edit('jobReleaseRun', 'where worker_id = $2', 'where false and worker_id = $2')],
   /** A settlement whose reply was lost finds no trace of itself. */

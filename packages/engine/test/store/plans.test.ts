@@ -110,6 +110,18 @@ async function explain(statement: keyof typeof statementTexts, values: unknown[]
   return { root, nodes, buffers: root['Shared Hit Blocks'] + root['Shared Read Blocks'] }
 }
 
+/** All three ways to settle these runs. */
+function settlementsOf(runs: readonly { id: string }[], runId: string) {
+  const list = (value: string) => `{${runs.map(() => `"${value}"`).join()}}`
+  const ids = `{${runs.map(({ id }) => id).join()}}`
+  const failure = ['E', 'm', 's', 'f', '{}'].map(list)
+  return [
+    ['jobFinish', [null, ids, `{${runId}}`, list('1'), '{completed}', '{standard}', '[[1]]', list('r')]],
+    ['jobRequeue', [null, ids, list(runId), list('0'), list('false'), list('clear'), ...failure]],
+    ['jobBury', [null, ids, list(runId), list('exhausted'), ...failure, list('standard'), list('false')]],
+  ] as const satisfies [keyof typeof statementTexts, unknown[]][]
+}
+
 const claim = (limit: number) => [null, '{q}', `{${limit}}`, '{good}', '{60000}', randomUUID(), randomUUID(), '{q}', 1]
 
 /** What a plan does to the table of live jobs; that of the rules has one row. */
@@ -239,17 +251,10 @@ describe('half a million rows of each kind that may not be claimed, ahead of a h
     await client.query(`update millrace.job set status = 'processing', run_id = $1 where queue = 'busy'`, [runId])
     const { rows } = await client.query(`select id from millrace.job where queue = 'busy' order by id desc limit 10`)
     rows.reverse()
-    const list = (value: string) => `{${rows.map(() => `"${value}"`).join()}}`
-    const ids = `{${rows.map(({ id }) => id).join()}}`
-    const failure = ['E', 'm', 's', 'f', '{}'].map(list)
     for (const statistics of ['stale', 'fresh']) {
       if (statistics === 'fresh') await client.query('analyze millrace.job')
-      for (const [statement, values] of [
-        ['jobFinish', [`{${runId}}`, list('1'), '{completed}', '{standard}', '[[1]]', list('r')]],
-        ['jobRequeue', [list(runId), list('0'), list('false'), list('clear'), ...failure]],
-        ['jobBury', [list(runId), list('exhausted'), ...failure, list('standard'), list('false')]],
-      ] as const) {
-        const plan = await explain(statement, [null, ids, ...values])
+      for (const [statement, values] of settlementsOf(rows, runId)) {
+        const plan = await explain(statement, values)
         const scans = plan.nodes.filter((node) => node['Relation Name'] === 'job' && node['Node Type'].endsWith('Scan'))
         expect(
           scans.map((scan) => scan['Node Type']),
@@ -259,6 +264,27 @@ describe('half a million rows of each kind that may not be claimed, ahead of a h
       }
     }
   })
+
+  test('settling a thousand runs compares no row with all the others, whatever the statistics', async () => {
+    const runId = randomUUID()
+    await fillRunning(1_000, null, runId)
+    const { rows } = await client.query('select id from millrace.job where run_id = $1 order by id', [runId])
+    for (const statistics of ['missing', 'stale', 'fresh'] as const) {
+      await setStatistics(statistics)
+      for (const mode of ['force_custom_plan', 'force_generic_plan']) {
+        await client.query(`set plan_cache_mode = ${mode}`)
+        for (const [statement, values] of settlementsOf(rows, runId)) {
+          const label = `${statement}, ${statistics}, ${mode}`
+          const plan = await explain(statement, values)
+          expect(plan.root['Actual Rows'], label).toBe(1_000)
+          const joins = plan.nodes.map((node) => node['Node Type']).filter((kind) => /Join|Nested Loop/.test(kind))
+          expect(joins, label).toEqual([])
+          expect(plan.buffers, label).toBeLessThanOrEqual(40_000)
+        }
+      }
+    }
+    await client.query('reset plan_cache_mode')
+  }, 60_000)
 
   test('a foreign type at the head of the queue is walked around by type', async () => {
     await client.query(

@@ -1,24 +1,28 @@
 -- Settle runs whose job has failed for good: archive, last attempt and dead letter are written together;
 -- if its death stops its order key, that too.
--- Params:  $1 now timestamptz or null, $2 ids bigint[], $3 run_ids uuid[], $4 reasons text[], $5 error_classes text[],
---          $6 error_messages text[], $7 error_stacks text[], $8 fingerprints text[], $9 logs jsonb[], $10 retentions text[],
+-- Params:  $1 now timestamptz or null, $2 ids bigint[], in order and none twice, $3 run_ids uuid[], $4 reasons text[],
+--          $5 error_classes text[], $6 error_messages text[], $7 error_stacks text[], $8 fingerprints text[], $9 logs jsonb[], $10 retentions text[],
 --          $11 drops bool[]: the contract says such a job may be dropped, so no dead letter
 -- Returns: the ids whose fence held.
--- Locks:   those job rows, in the order given: pass them sorted by id.
--- Index:   job_pkey. The case keeps the planner off job_running_idx, where it would read every running job,
---          and from expecting next to no rows, which made it join by nested loops.
+-- Locks:   those job rows, in the order of their ids.
+-- Index:   job_pkey. The case keeps the planner off job_running_idx, where it would read every running job.
+--          No join with unnest, for the same reason as in job_finish.sql: width_bucket is an id's position among the ids.
 --          dead_letter_by_redriven_job_idx: the letter this job came from, to count its redrives on.
 with buried as (
   delete from millrace.job
-  using unnest($2::bigint[], $3::uuid[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::jsonb[],
-    $10::text[], $11::bool[])
-    as mine (id, run_id, reason, error_class, error_message, error_stack, fingerprint, logs, retention, dropped)
   where job.id = any($2::bigint[])
-    and job.id = mine.id
-    and job.run_id = mine.run_id
-    and case job.status when 'processing' then true else false end
-  returning job.*, mine.reason, mine.error_class, mine.error_message, mine.error_stack, mine.fingerprint, mine.logs,
-    mine.retention, mine.dropped, coalesce(job.correlation_id, 'job-' || job.id) as family,
+    and run_id = ($3::uuid[])[width_bucket(id, $2)]
+    and case status when 'processing' then true else false end
+  returning job.*,
+    ($4::text[])[width_bucket(id, $2)] as reason,
+    ($5::text[])[width_bucket(id, $2)] as error_class,
+    ($6::text[])[width_bucket(id, $2)] as error_message,
+    ($7::text[])[width_bucket(id, $2)] as error_stack,
+    ($8::text[])[width_bucket(id, $2)] as fingerprint,
+    ($9::jsonb[])[width_bucket(id, $2)] as logs,
+    ($10::text[])[width_bucket(id, $2)] as retention,
+    ($11::bool[])[width_bucket(id, $2)] as dropped,
+    coalesce(job.correlation_id, 'job-' || job.id) as family,
     to_jsonb(job) || jsonb_build_object('correlation_id', coalesce(job.correlation_id, 'job-' || job.id)) as original,
     coalesce($1, now()) as died_at
 ),
