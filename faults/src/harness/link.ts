@@ -6,6 +6,7 @@ import { Framer, Questions, type WireMessage } from './wire.ts'
 
 interface LinkServices {
   rule(): CutRule | undefined
+  onAsked(sql: string): void
   onCut(sql: string): void
   onClosed(): void
 }
@@ -28,17 +29,25 @@ export class Link {
   readonly #asked: Asked[] = [{ sql: '', transaction: [], rule: undefined, held: [], rows: 0 }]
   #transaction: string[] | undefined
   #isSilent = false
+  #isListener = false
 
   constructor(client: Socket, upstream: { host: string; port: number }, services: LinkServices) {
     this.#client = client
     this.#services = services
     this.#server = connect(upstream)
+    // As the driver does it: otherwise small messages wait for an acknowledgement, 40 ms each.
+    for (const socket of [client, this.#server]) socket.setNoDelay(true)
     this.#server.on('error', () => this.reset())
     client.on('error', () => this.reset())
     client.on('data', (chunk) => this.#ask(chunk))
     this.#server.on('data', (chunk) => this.#reply(chunk))
     client.on('close', () => this.#close())
     this.#server.on('close', () => this.#close())
+  }
+
+  /** It has asked for notifications. */
+  get isListener(): boolean {
+    return this.#isListener
   }
 
   silence(): void {
@@ -72,6 +81,8 @@ export class Link {
   #note(message: WireMessage): Asked | undefined {
     const sql = this.#questions.begunBy(message)
     if (sql === undefined) return undefined
+    this.#services.onAsked(sql)
+    if (sql.startsWith('listen ')) this.#isListener = true
     const request = this.#inTransaction(sql)
     const rule = this.#services.rule()
     const asked = { ...request, rule: rule?.matches(request) ? rule : undefined, held: [], rows: 0 }

@@ -102,6 +102,21 @@ const table = {
     edit('orderKeys', ') is null as is_free', ') is null and false as is_free'),
     edit('limitKeys', 'else false end', 'else false end and false'),
   ],
+  /** Nobody hears of anything: not of work, nor the message by which LISTEN proves itself. */
+  'notify-says-nothing': [edit('notify', 'as payload', 'as payload where false')],
+  /** The next job is always said to be due in a moment. */
+  'always-due-soon': [edit('jobNextDue', /^select .*/, 'select 1::float8 as wait_ms, min(first.run_at) > $1 as later')],
+  /** Every claim begins at the head of its queue, however many dead entries lie there. */
+  'claims-from-the-head': [
+    edit(
+      'jobClaim',
+      /case level\.priority when wanted\.priority then to_timestamp[^\n]* end/,
+      "'-infinity'::timestamptz",
+    ),
+    edit('jobClaim', /case level\.priority when wanted\.priority then wanted\.id else 0 end/, '0'),
+  ],
+  /** Nobody looks how the tables are. */
+  'tables-unwatched': [edit('tableBloat', 'where relnamespace', 'where false and relnamespace')],
   /** Nothing ever becomes a dead letter. */
   'no-burial': [edit('jobBury', 'where job.id', 'where false and job.id')],
 } as const satisfies Record<string, readonly Edit[]>

@@ -35,6 +35,8 @@ export class FaultProxy implements AsyncDisposable {
   /** When connections were asked for. */
   readonly connects: number[] = []
   readonly cuts: Cut[] = []
+  /** Every statement that is asked for, in order, once somebody puts an array here. */
+  asked: string[] | undefined
   rule: CutRule | undefined
   readonly #server: Server
   readonly #port: number
@@ -69,6 +71,13 @@ export class FaultProxy implements AsyncDisposable {
     if (mode === 'silent') for (const link of this.#links) link.silence()
   }
 
+  /** Connections that LISTEN go silent for ever; the others, and new ones, are well. Answers with how many there were. */
+  silenceListeners(): number {
+    const listeners = [...this.#links].filter((link) => link.isListener)
+    for (const link of listeners) link.silence()
+    return listeners.length
+  }
+
   /** Connections are refused by the kernel until `listen`; these attempts cannot be counted. */
   async refuse(): Promise<void> {
     const closed = once(this.#server, 'close')
@@ -96,6 +105,7 @@ export class FaultProxy implements AsyncDisposable {
     }
     const link = new Link(socket, upstream, {
       rule: () => this.rule,
+      onAsked: (sql) => this.asked?.push(sql),
       onCut: (sql) => this.cuts.push({ sql, at: Date.now() }),
       onClosed: () => this.#links.delete(link),
     })

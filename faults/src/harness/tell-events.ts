@@ -16,6 +16,8 @@ const TOLD = [
   'worker_stopped',
   'database_error',
   'idle',
+  'vacuum_done',
+  'vacuum_blocked',
 ] as const satisfies readonly (keyof MillraceEvents)[]
 
 interface Told {

@@ -11,6 +11,8 @@ import f05b from './f05b-claim-reply-cut.ts'
 import f05c from './f05c-killed-between-halves.ts'
 import f06 from './f06-enqueue-reply-cut.ts'
 import f07 from './f07-database-outage.ts'
+import f08 from './f08-wake-ups.ts'
+import f10 from './f10-open-transaction.ts'
 import f12 from './f12-forced-bad-plan.ts'
 import f13 from './f13-claim-race.ts'
 import f14 from './f14-interleavings.ts'
@@ -37,6 +39,8 @@ export const scenarios: readonly Scenario[] = [
   f05c,
   f06,
   f07,
+  f08,
+  f10,
   f12,
   f13,
   f14,
