@@ -12,25 +12,26 @@ import { World } from '../harness/world.ts'
 import { defineScenario, type Findings, type Scale, type ScenarioOptions } from '../scenario.ts'
 
 const sizes: Record<Scale, Size> = {
-  short: { wakes: 15, rounds: 3, roundMs: 700, share: 0.75 },
-  standard: { wakes: 50, rounds: 5, roundMs: 1_500, share: 0.9 },
-  full: { wakes: 200, rounds: 5, roundMs: 5_000, share: 0.9 },
+  short: { wakes: 15, rounds: 3, roundMs: 700 },
+  standard: { wakes: 50, rounds: 5, roundMs: 1_500 },
+  full: { wakes: 200, rounds: 5, roundMs: 5_000 },
 }
 interface Size {
   wakes: number
   rounds: number
   roundMs: number
-  /** Of the throughput without notifications. A short round on a busy machine says little. */
-  share: number
 }
 
-const LEASE = { heartbeat: 500, ttl: 6_000, sweep: 500 }
+/** A heartbeat that falls into the proof of LISTEN spoils it, and the next one is a minute away: few of them. */
+const LEASE = { heartbeat: 1_500, ttl: 6_000, sweep: 500 }
+const CALM_LEASE = { heartbeat: 5_000, ttl: 20_000, sweep: 5_000 }
 /** The defaults: what a statement may take is 5 s then. */
 const FULL_LEASE = { heartbeat: 10_000, ttl: 45_000, sweep: 15_000 }
 const SLACK_MS = 1_000
 const WORKERS = 3
 const WRITERS = 32
 const FETCHES_PER_WAKE = 2
+const THROUGHPUT_PERCENT = 90
 
 export default defineScenario({
   name: 'f08-wake-ups',
@@ -81,7 +82,7 @@ async function stampede(options: ScenarioOptions, findings: Findings): Promise<v
   const { jobClaim, jobClaimTypes } = textsUnder(options.mutation)
   const producer = world.startProducer('producer')
   const proxies = await Promise.all(Array.from({ length: WORKERS }, () => world.proxy()))
-  await Promise.all(proxies.map((proxy, i) => world.startWorker({ label: `worker-${i}`, proxy })))
+  await Promise.all(proxies.map((proxy, i) => world.startWorker({ label: `worker-${i}`, lease: CALM_LEASE, proxy })))
   await until('all of them listen', 10_000, () => world.history.events('listen_trusted').length >= WORKERS)
   await enqueueOneByOne(producer, 'first', { count: 1, everyMs: 500 })
   for (const proxy of proxies) proxy.asked = []
@@ -97,8 +98,8 @@ async function stampede(options: ScenarioOptions, findings: Findings): Promise<v
 /** Writers in a few clients, as web processes have them; by turns with and without notifications. */
 async function writers(options: ScenarioOptions, findings: Findings): Promise<void> {
   await using world = await World.open(options)
-  const { rounds, roundMs, share } = sizes[options.scale]
-  const frozen = await world.startWorker({ label: 'frozen' })
+  const { rounds, roundMs } = sizes[options.scale]
+  const frozen = await world.startWorker({ label: 'frozen', lease: CALM_LEASE })
   await until('it listens', 10_000, () => world.history.events('listen_trusted').length > 0)
   frozen.signal('SIGSTOP')
   const rates = { notifying: [0], silent: [0] }
@@ -108,12 +109,13 @@ async function writers(options: ScenarioOptions, findings: Findings): Promise<vo
     await world.query('truncate millrace.job')
   }
   const [notifying, silent] = [Math.max(...rates.notifying), Math.max(...rates.silent)]
-  findings.check(
-    'throughput beside the one without notifications',
-    notifying >= share * silent,
-    `${Math.round((100 * notifying) / silent)} % of at least ${100 * share} %`,
-  )
-  findings.figures({ 'enqueues per second': notifying, 'without notifications': silent })
+  const percent = Math.round((100 * notifying) / silent)
+  // Rounds of less than a second say little: the short form only shows it.
+  if (options.scale !== 'short') {
+    const detail = `${percent} % of at least ${THROUGHPUT_PERCENT} %`
+    findings.check('throughput beside the one without notifications', percent >= THROUGHPUT_PERCENT, detail)
+  }
+  findings.figures({ 'enqueues per second': notifying, 'without notifications': silent, percent })
 }
 
 async function writeFor(world: World, ms: number, notify: boolean): Promise<number> {
