@@ -621,6 +621,8 @@ create table millrace.tenant_queue (
   constraint tenant_queue_pkey primary key (tenant, queue),
   constraint tenant_queue_max_jobs_check check ((max_jobs >= 0)),
   constraint tenant_queue_on_excess_check check ((on_excess = any (array['warn', 'reject', 'defer'])))
+);
+
 create table millrace.upkeep (
   task       text not null,
   started_at timestamptz not null,
