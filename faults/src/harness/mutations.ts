@@ -105,7 +105,13 @@ const table = {
   /** Nobody hears of anything: not of work, nor the message by which LISTEN proves itself. */
   'notify-says-nothing': [edit('notify', 'as payload', 'as payload where false')],
   /** The next job is always said to be due in a moment. */
-  'always-due-soon': [edit('jobNextDue', /^select .*/, 'select 1::float8 as wait_ms, min(first.run_at) > $1 as later')],
+  'always-due-soon': [
+    edit(
+      'jobNextDue',
+      /\(extract\(epoch from min[^\n]*::float8 as wait_ms/,
+      "coalesce(1, date_part('epoch', $1::timestamptz)) as wait_ms",
+    ),
+  ],
   /** Every claim begins at the head of its queue, however many dead entries lie there. */
   'claims-from-the-head': [
     edit(
