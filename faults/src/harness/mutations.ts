@@ -123,6 +123,16 @@ const table = {
   ],
   /** Nobody looks how the tables are. */
   'tables-unwatched': [edit('tableBloat', 'where relnamespace', 'where false and relnamespace')],
+  /** A governed claim looks at one tenant only, always the same. */
+  'first-tenant-only': [edit('governedLook', 'where stream.nth < $5', 'where stream.nth < least(1, $5)')],
+  /** No tenant is offered more than one slot, however many are free. */
+  'one-job-per-tenant': [edit('governedLook', /limit (\$6 \* coalesce\(special\.weight, 1\))/, 'limit least(1, $6)')],
+  /** What runs under a limit is not counted. */
+  'running-uncounted': [edit('governedStanding', "limits <> '{}' and name", "limits <> '{}' and false and name")],
+  /** Several processes count and take at once. */
+  'governed-without-lock': [edit('governedLock', 'bool_and(pg_try_advisory_xact_lock(key))', 'bool_and(key <> 0)')],
+  /** A claim that was cut short keeps its locks for as long as its connection stands. */
+  'locks-kept': [edit('governedLock', "'2s', true", "'0', true")],
   /** Nothing ever becomes a dead letter. */
   'no-burial': [edit('jobBury', 'where job.id', 'where false and job.id')],
 } as const satisfies Record<string, readonly Edit[]>

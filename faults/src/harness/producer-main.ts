@@ -18,6 +18,7 @@ export interface EnqueueOrder {
   type?: TaskType
   priority?: number
   delayMs?: number
+  tenant?: string
   /**
    * each: one enqueue per task, all at once. many: one enqueueMany.
    * commit, rollback: all of them in one transaction of the caller, held open for `holdMs` before it ends that way.
@@ -53,6 +54,7 @@ async function execute(order: EnqueueOrder): Promise<Answer[]> {
   const options = {
     ...(order.priority === undefined ? {} : { priority: order.priority }),
     ...(order.delayMs === undefined ? {} : { delay: order.delayMs }),
+    ...(order.tenant === undefined ? {} : { tenant: order.tenant }),
   }
   switch (order.how) {
     case 'each':

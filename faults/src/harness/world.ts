@@ -25,6 +25,8 @@ export interface WorkerWishes {
   execArgv?: string[]
   /** Also runs the types 'apart' and 'isolated'. */
   isApart?: boolean
+  /** The program, if it is not the usual one. */
+  entry?: string
 }
 
 /** Short enough to wait for, long enough for a busy machine with two cores. */
@@ -85,7 +87,7 @@ export class World implements AsyncDisposable {
       graceMs: wishes.graceMs ?? 2_000,
       isApart: wishes.isApart ?? false,
     }
-    return this.#spawn(label, './worker-main.js', settings, wishes.execArgv)
+    return this.#spawn(label, wishes.entry ?? './worker-main.js', settings, wishes.execArgv)
   }
 
   /** Starts a worker process and waits until it works. */

@@ -12,11 +12,13 @@ import f05c from './f05c-killed-between-halves.ts'
 import f06 from './f06-enqueue-reply-cut.ts'
 import f07 from './f07-database-outage.ts'
 import f08 from './f08-wake-ups.ts'
+import f09 from './f09-noisy-neighbour.ts'
 import f10 from './f10-open-transaction.ts'
 import f12 from './f12-forced-bad-plan.ts'
 import f13 from './f13-claim-race.ts'
 import f14 from './f14-interleavings.ts'
 import f15 from './f15-limits-with-zombies.ts'
+import f15b from './f15b-shared-limit.ts'
 import f18 from './f18-poison-pill.ts'
 import f18b from './f18b-isolated-pill.ts'
 import f19 from './f19-payload-corpus.ts'
@@ -40,11 +42,13 @@ export const scenarios: readonly Scenario[] = [
   f06,
   f07,
   f08,
+  f09,
   f10,
   f12,
   f13,
   f14,
   f15,
+  f15b,
   f18,
   f18b,
   f19,
