@@ -9,6 +9,7 @@ import { backlog } from './suites/backlog.ts'
 import { cost } from './suites/cost.ts'
 import { drain } from './suites/drain.ts'
 import { enqueue } from './suites/enqueue.ts'
+import { fairness } from './suites/fairness.ts'
 import { horizon } from './suites/horizon.ts'
 import { idle } from './suites/idle.ts'
 import { isolation } from './suites/isolation.ts'
@@ -17,7 +18,20 @@ import { latency } from './suites/latency.ts'
 import { peers } from './suites/peers.ts'
 import { scale } from './suites/scale.ts'
 
-const suites: readonly Suite[] = [backlog, cost, drain, enqueue, horizon, idle, isolation, lanes, latency, peers, scale]
+const suites: readonly Suite[] = [
+  backlog,
+  cost,
+  drain,
+  enqueue,
+  fairness,
+  horizon,
+  idle,
+  isolation,
+  lanes,
+  latency,
+  peers,
+  scale,
+]
 const DEFAULT_ROUNDS = 5
 
 const usage = `usage: npm run bench -- <suite> [--json] [--rounds n] [--jobs n] [--seconds n] [--scale x]
