@@ -74,6 +74,14 @@ export async function withClient(
   if (failure !== undefined) fail(command, failure.error)
 }
 
+/** Without the workload a mistyped name would be taken for one that another program knows. `what`: "Names are checked". */
+export function demandWorkload(workload: Workload | undefined, what: string): asserts workload is Workload {
+  if (workload !== undefined) return
+  throw new Refused(
+    `${what} against the workload, and none is known here. Pass --module, or run this where package.json names it.`,
+  )
+}
+
 /** A database that was started for this command must not outlive it. */
 function onInterrupt(release: () => Promise<void>): () => void {
   const hear = () => void release().finally(() => process.exit(130))

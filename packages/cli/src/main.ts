@@ -12,11 +12,14 @@ import { explainCommand } from './commands/explain.ts'
 import { jobCommand } from './commands/job.ts'
 import { jobsCommand } from './commands/jobs.ts'
 import { keysCommand } from './commands/keys.ts'
+import { limitsCommand } from './commands/limits.ts'
 import { migrateCommand } from './commands/migrate.ts'
+import { pauseCommand, pausesCommand, resumeCommand } from './commands/pauses.ts'
 import { psqlCommand } from './commands/psql.ts'
 import { queuesCommand } from './commands/queues.ts'
 import { retryCommand } from './commands/retry.ts'
 import { tenantPoliciesCommand } from './commands/tenant-policies.ts'
+import { tenantsCommand } from './commands/tenants.ts'
 import { typesCommand } from './commands/types.ts'
 import { workCommand } from './commands/work.ts'
 
@@ -60,6 +63,11 @@ export async function main(argv: readonly string[] = process.argv): Promise<void
     .addCommand(cancelCommand())
     .addCommand(retryCommand())
     .addCommand(deadCommand())
+    .addCommand(pauseCommand())
+    .addCommand(resumeCommand())
+    .addCommand(pausesCommand())
+    .addCommand(tenantsCommand())
+    .addCommand(limitsCommand())
     .addCommand(budgetsCommand())
     .addCommand(breakersCommand())
     .addCommand(tenantPoliciesCommand())

@@ -49,9 +49,9 @@ export class Pauses {
     return pause
   }
 
-  /** Undefined: it was not paused. */
+  /** Undefined: it was not paused. What no contract names any more can be resumed too. */
   async resume(target: PauseTarget, options: { actor: string }): Promise<Pause | undefined> {
-    const checked = this.#checked(target)
+    const checked = demandTarget(target)
     const entry = { actor: options.actor, action: 'pause.end', target: nameOf(checked), tenant: checked.tenant }
     return changeRules(this.#services, entry, (tx) => pauseEnd(tx, checked))
   }
@@ -75,15 +75,25 @@ export class Pauses {
     }
   }
 
-  #checked(target: PauseTarget): { queue: string | null; type: string | null; tenant: string | null } {
-    const { queue = null, type = null, tenant = null } = target
-    if (queue === null && type === null && tenant === null)
-      throw new InvalidDefinition('A pause names nothing: give it a queue, a type, a tenant, or several of them.')
+  #checked(target: PauseTarget): NamedTarget {
+    const checked = demandTarget(target)
     const { registry } = this.#services
-    if (type !== null) registry.get(type)
-    if (queue !== null) registry.demandQueue(queue)
-    return { queue, type, tenant: label(tenant, 'tenant') }
+    if (checked.type !== null) registry.get(checked.type)
+    if (checked.queue !== null) registry.demandQueue(checked.queue)
+    return checked
   }
+}
+
+interface NamedTarget {
+  queue: string | null
+  type: string | null
+  tenant: string | null
+}
+
+function demandTarget({ queue = null, type = null, tenant = null }: PauseTarget): NamedTarget {
+  if (queue === null && type === null && tenant === null)
+    throw new InvalidDefinition('A pause names nothing: give it a queue, a type, a tenant, or several of them.')
+  return { queue, type, tenant: label(tenant, 'tenant') }
 }
 
 function demandWords({ reason, actor }: PauseOptions): { reason: string; actor: string } {

@@ -6,8 +6,10 @@ import {
   type Tenant,
   type TenantChange,
   type TenantFilter,
+  type TenantLimit,
   tenantJobs,
   tenantList,
+  tenantQueueList,
   tenantQueueSet,
   tenantSet,
 } from '../store/tenants.ts'
@@ -85,6 +87,11 @@ export class Tenants {
   async get(name: string): Promise<Tenant | undefined> {
     const [tenant] = await tenantList(this.#services.db, { names: [name] })
     return tenant
+  }
+
+  /** How many jobs it may have in queues, as far as that was set for it, by queue. */
+  limits(name: string): Promise<TenantLimit[]> {
+    return tenantQueueList(this.#services.db, name)
   }
 
   /** By name. */

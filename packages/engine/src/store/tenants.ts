@@ -82,3 +82,15 @@ export async function tenantQueueSet(
 ): Promise<void> {
   await session.run('tenantQueueSet', [limit.tenant, limit.queue, limit.maxJobs, limit.onExcess, limit.actor])
 }
+
+export interface TenantLimit {
+  queue: string
+  jobs: number
+  over: OnExcess
+  updatedAt: Date
+  updatedBy: string
+}
+
+export function tenantQueueList(session: Session, tenant: string): Promise<TenantLimit[]> {
+  return session.run('tenantQueueList', [tenant])
+}

@@ -1,0 +1,117 @@
+import { Command, Option } from 'commander'
+import type { Duration, Pause, PauseTarget } from 'millrace'
+import { addClientOptions, addModuleOption, type ClientOptions, demandWorkload, withClient } from '../client.ts'
+import { fromNow, oneLine, print, printJson } from '../print.ts'
+import { table } from '../table.ts'
+import { addAuthorOption } from './retry.ts'
+import { parseDuration } from './worker-options.ts'
+
+const help = `
+What is paused is not taken by any worker; it waits, and what runs goes on. Name a queue, a job type, a tenant, or several
+of them: then what belongs to all of them is paused.
+
+Examples:
+  millrace pause --queue bulk --reason "the import runs" --for 1h
+  millrace pause --type invoice.send --tenant acme --reason "wrong prices"
+  millrace pauses                            what is paused, by whom and why
+  millrace resume --queue bulk
+`
+
+interface TargetOptions extends ClientOptions {
+  readonly queue?: string
+  readonly type?: string
+  readonly tenant?: string
+  readonly by: string
+}
+
+interface PauseCommandOptions extends TargetOptions {
+  readonly reason: string
+  readonly for?: Duration
+}
+
+export function pauseCommand(): Command {
+  const command = addTarget(new Command('pause'))
+    .summary('stop taking jobs of a queue, a type or a tenant')
+    .description('Stop taking jobs of a queue, a type or a tenant.')
+    .requiredOption('--reason <text>', 'why: whoever asks why a job does not run is told')
+    .addOption(new Option('--for <duration>', 'end it by itself after so long, like 1h').argParser(parseDuration))
+  return addModuleOption(addClientOptions(addAuthorOption(command)))
+    .addHelpText('after', help)
+    .action(pause)
+}
+
+export function resumeCommand(): Command {
+  const command = addTarget(new Command('resume'))
+    .summary('end a pause')
+    .description('End a pause. Name what was paused, as `millrace pauses` lists it.')
+  return addClientOptions(addAuthorOption(command)).addHelpText('after', help).action(resume)
+}
+
+export function pausesCommand(): Command {
+  const command = new Command('pauses')
+    .summary('what is paused, by whom and why')
+    .description('List what is paused, by whom and why, oldest first.')
+  return addClientOptions(command).action(list)
+}
+
+const addTarget = (command: Command): Command =>
+  command
+    .option('--queue <queue>', 'jobs of this queue')
+    .option('--type <type>', 'jobs of this type')
+    .option('--tenant <tenant>', 'jobs of this tenant')
+
+const targetOf = ({ queue = null, type = null, tenant = null }: PauseTarget) => ({ queue, type, tenant })
+
+async function pause(options: PauseCommandOptions, command: Command): Promise<void> {
+  await withClient(command, options, async ({ millrace, workload }) => {
+    if (options.queue !== undefined || options.type !== undefined)
+      demandWorkload(workload, 'Names of queues and job types are checked')
+    const paused = await millrace.pauses.pause(targetOf(options), {
+      reason: options.reason,
+      actor: options.by,
+      ...(options.for !== undefined && { for: options.for }),
+    })
+    if (options.json) return printJson(paused)
+    const end =
+      paused.expiresAt === null ? `Resume it with: ${resumption(paused)}` : `It ends ${fromNow(paused.expiresAt)}.`
+    print(`Paused: ${words(paused)}. ${end}\n`)
+  })
+}
+
+async function resume(options: TargetOptions, command: Command): Promise<void> {
+  await withClient(command, options, async ({ millrace }) => {
+    const ended = await millrace.pauses.resume(targetOf(options), { actor: options.by })
+    if (ended === undefined) process.exitCode = 1
+    if (options.json) return printJson(ended ?? null)
+    if (ended !== undefined) return print(`Resumed: ${words(ended)}.\n`)
+    print(`Not paused: ${words(targetOf(options))}. \`millrace pauses\` lists what is.\n`)
+  })
+}
+
+async function list(options: ClientOptions, command: Command): Promise<void> {
+  await withClient(command, options, async ({ millrace }) => {
+    const pauses = await millrace.pauses.list()
+    if (options.json) return printJson(pauses)
+    if (pauses.length === 0) return print('Nothing is paused.\n')
+    print(table(['QUEUE', 'TYPE', 'TENANT', 'SINCE', 'ENDS', 'BY', 'REASON'], pauses.map(cells)))
+  })
+}
+
+function cells({ queue, type, tenant, createdAt, expiresAt, author, reason }: Pause): string[] {
+  const names = [queue, type, tenant].map((name) => oneLine(name, 40))
+  return [...names, fromNow(createdAt), fromNow(expiresAt), oneLine(author, 40), oneLine(reason, 80)]
+}
+
+/** "queue bulk, tenant acme". */
+const words = (target: PauseTarget): string =>
+  Object.entries(targetOf(target))
+    .flatMap(([kind, name]) => (name === null ? [] : `${kind} ${oneLine(name, 80)}`))
+    .join(', ')
+
+const resumption = (target: PauseTarget): string =>
+  [
+    'millrace resume',
+    ...Object.entries(targetOf(target)).flatMap(([kind, name]) =>
+      name === null ? [] : `--${kind} ${oneLine(name, 80)}`,
+    ),
+  ].join(' ')

@@ -1,0 +1,150 @@
+// What `millrace tenants` does.
+import type { Command } from 'commander'
+import type { OnExcess, Tenant, TenantFilter, TenantLimit, TenantOptions } from 'millrace'
+import { type ClientOptions, demandWorkload, withClient } from '../client.ts'
+import { Refused } from '../failure.ts'
+import { fromNow, oneLine, print, printJson } from '../print.ts'
+import { table } from '../table.ts'
+
+interface Decision extends ClientOptions {
+  readonly by: string
+  readonly reason?: string
+}
+
+const quoted = (name: string): string => `"${oneLine(name, 80)}"`
+
+type ListOptions = ClientOptions & Required<Pick<TenantFilter, 'limit'>> & Pick<TenantFilter, 'status' | 'behind'>
+
+export async function list(options: ListOptions, command: Command): Promise<void> {
+  const { status, behind, limit: most } = options
+  await withClient(command, options, async ({ millrace }) => {
+    const filter = { ...(status !== undefined && { status }), ...(behind !== undefined && { behind }), limit: most }
+    const tenants = await millrace.tenants.list(filter)
+    if (options.json) return printJson(tenants)
+    if (tenants.length === 0) return print(emptiness(options))
+    print(table(['TENANT', 'STATUS', 'WEIGHT', 'SLOTS', 'CHANGED', 'BY', 'REASON'], tenants.map(cells)))
+    const last = tenants.at(-1)?.name ?? ''
+    if (tenants.length === most) print(`\nThere may be more: millrace tenants list --behind ${oneLine(last, 500)}\n`)
+  })
+}
+
+function emptiness({ status, behind }: ListOptions): string {
+  if (behind !== undefined)
+    return `No ${status === undefined ? '' : `${status} `}tenant comes after ${quoted(behind)}.\n`
+  return status === undefined ? 'There is no tenant yet: no job has had one.\n' : `No tenant is ${status}.\n`
+}
+
+function cells({ name, status, weight, minSlots, maxSlots, updatedAt, updatedBy, reason }: Tenant): string[] {
+  return [
+    oneLine(name, 60),
+    status,
+    String(weight),
+    slotsOf(minSlots, maxSlots),
+    updatedBy === null ? '' : fromNow(updatedAt),
+    oneLine(updatedBy, 40),
+    oneLine(reason, 80),
+  ]
+}
+
+/** "2 to 10", "at least 2", "at most 10". */
+function slotsOf(least: number, most: number | null): string {
+  if (most === null) return least === 0 ? '' : `at least ${least}`
+  return least === 0 ? `at most ${most}` : `${least} to ${most}`
+}
+
+export async function show(name: string, options: ClientOptions, command: Command): Promise<void> {
+  await withClient(command, options, async ({ millrace }) => {
+    const tenant = await millrace.tenants.get(name)
+    if (tenant === undefined) throw new Refused(`There is no tenant ${quoted(name)}: it has never had a job.`)
+    const limits = await millrace.tenants.limits(name)
+    if (options.json) return printJson({ ...tenant, limits })
+    print(block(tenant, limits))
+  })
+}
+
+function block(tenant: Tenant, limits: readonly TenantLimit[]): string {
+  const lines: [string, string | null][] = [
+    ['Tenant', tenant.name],
+    ['Status', tenant.reason === null ? tenant.status : `${tenant.status}: ${tenant.reason}`],
+    ['Weight', String(tenant.weight)],
+    ['Slots', slotsOf(tenant.minSlots, tenant.maxSlots) || null],
+    ...limits.map(({ queue, jobs, over }): [string, string] => ['Limit', `${jobs} jobs in ${queue}, then ${over}`]),
+    ['Known', `since ${tenant.createdAt.toISOString()}`],
+    ['Changed', tenant.updatedBy === null ? null : `${tenant.updatedAt.toISOString()} by ${tenant.updatedBy}`],
+  ]
+  return lines
+    .flatMap(([label, value]) => (value === null ? [] : `${label.padEnd(7)}  ${oneLine(value, 500)}\n`))
+    .join('')
+}
+
+type SetOptions = Decision & Pick<TenantOptions, 'weight' | 'minSlots' | 'maxSlots'>
+
+export async function set(name: string, options: SetOptions, command: Command): Promise<void> {
+  const { weight, minSlots, maxSlots, by } = options
+  await withClient(command, options, async ({ millrace }) => {
+    const share = {
+      ...(weight !== undefined && { weight }),
+      ...(minSlots !== undefined && { minSlots }),
+      ...(maxSlots !== undefined && { maxSlots }),
+    }
+    const tenant = await millrace.tenants.set(name, share, { actor: by })
+    if (options.json) return printJson(tenant)
+    print(block(tenant, await millrace.tenants.limits(name)))
+  })
+}
+
+export async function limit(
+  name: string,
+  queue: string,
+  options: Decision & { jobs: number; over: OnExcess },
+  command: Command,
+): Promise<void> {
+  const { jobs, over, by } = options
+  await withClient(command, options, async ({ millrace, workload }) => {
+    demandWorkload(workload, 'The name of the queue is checked')
+    await millrace.tenants.limit(name, queue, { jobs, over }, { actor: by })
+    const limits = await millrace.tenants.limits(name)
+    if (options.json) return printJson(limits)
+    print(`Tenant ${quoted(name)} may have ${jobs} jobs in ${oneLine(queue, 80)}. ${BEYOND[over]}\n`)
+  })
+}
+
+const BEYOND = {
+  warn: 'More are queued, with a warning.',
+  reject: 'More are refused.',
+  defer: 'More wait until it has fewer.',
+} as const
+
+const reasonOf = ({ reason }: Decision) => (reason === undefined ? {} : { reason })
+
+export async function suspend(name: string, options: Decision, command: Command): Promise<void> {
+  await withClient(command, options, async ({ millrace }) => {
+    const tenant = await millrace.tenants.suspend(name, { actor: options.by, ...reasonOf(options) })
+    if (options.json) return printJson(tenant)
+    print(`Tenant ${quoted(name)} is suspended. Resume it with: millrace tenants resume ${oneLine(name, 80)}\n`)
+  })
+}
+
+export async function resume(name: string, options: Decision, command: Command): Promise<void> {
+  await withClient(command, options, async ({ millrace }) => {
+    if ((await millrace.tenants.get(name)) === undefined)
+      throw new Refused(`There is no tenant ${quoted(name)}: \`millrace tenants\` lists those that are known.`)
+    const tenant = await millrace.tenants.resume(name, { actor: options.by })
+    if (options.json) printJson(tenant)
+    else print(`Tenant ${quoted(name)} is active: its jobs run.\n`)
+  })
+}
+
+export async function remove(name: string, options: Decision & { yes?: true }, command: Command): Promise<void> {
+  await withClient(command, options, async ({ millrace }) => {
+    if (!options.yes)
+      throw new Refused(`All jobs of tenant ${quoted(name)} would be cancelled. If that is meant, say --yes.`)
+    if ((await millrace.tenants.get(name)) === undefined)
+      throw new Refused(`There is no tenant ${quoted(name)}: \`millrace tenants\` lists those that are known.`)
+    const deleted = await millrace.tenants.delete(name, { actor: options.by, ...reasonOf(options) })
+    if (options.json) return printJson(deleted)
+    const { cancelled, requested } = deleted
+    const stopping = requested === 0 ? '' : ` ${requested} run and were asked to stop.`
+    print(`Tenant ${quoted(name)} is deleted, and ${cancelled} of its jobs are cancelled.${stopping}\n`)
+  })
+}

@@ -1,0 +1,118 @@
+import { createMillrace } from 'millrace'
+import { expect, test } from 'vitest'
+import { freshDatabase } from './support/database.ts'
+import { fixture, Program } from './support/program.ts'
+
+const { default: workload } = await import(fixture('limited.js'))
+const silent = { debug() {}, info() {}, warn() {}, error() {} }
+const module = ['--module', fixture('limited.js')]
+
+async function setup() {
+  const database = await freshDatabase()
+  const millrace = createMillrace({ database: database.url, jobs: workload.jobs, logger: silent })
+  return {
+    millrace,
+    async run(...args: string[]) {
+      await using program = new Program(args, { DATABASE_URL: database.url })
+      return await program.ended()
+    },
+    async [Symbol.asyncDispose]() {
+      await millrace.close()
+      await database.drop()
+    },
+  }
+}
+
+test('what is paused is listed with who and why, and resumed', async () => {
+  await using t = await setup()
+  expect(await t.run('pauses')).toMatchObject({ code: 0, out: 'Nothing is paused.\n' })
+  const reason = ['--reason', 'no toner', '--by', 'ann']
+  expect(await t.run('pause', '--queue', 'mail', ...reason, ...module)).toMatchObject({
+    code: 0,
+    out: 'Paused: queue mail. Resume it with: millrace resume --queue mail\n',
+  })
+  const timed = await t.run('pause', '--tenant', 'acme', ...reason, '--for', '1h', '--json')
+  expect(JSON.parse(timed.out)).toMatchObject({ tenant: 'acme', queue: null, expiresAt: expect.any(String) })
+  const { out } = await t.run('pauses')
+  expect(out).toMatch(/^QUEUE +TENANT +SINCE +ENDS +BY +REASON\n/)
+  expect(out).toMatch(/^mail +(now|\d+s ago) +ann +no toner$/m)
+  expect(out).toMatch(/^ +acme +(now|\d+s ago) +in (1h|60m) +ann +no toner$/m)
+  expect(await t.run('resume', '--queue', 'mail')).toMatchObject({ code: 0, out: 'Resumed: queue mail.\n' })
+  expect(await t.run('resume', '--queue', 'mail')).toMatchObject({
+    code: 1,
+    out: 'Not paused: queue mail. `millrace pauses` lists what is.\n',
+  })
+  expect(await t.millrace.pauses.list()).toMatchObject([{ tenant: 'acme', author: 'ann' }])
+})
+
+test('limits are listed with what is used, set and unset', async () => {
+  await using t = await setup()
+  expect((await t.run('limits')).out).toMatch(/^There is no limit\.\n\n.*--module\.\n$/)
+  expect((await t.run('limits', ...module)).out).toMatch(/^LIMIT +RUNNING +FREE\nprinters +0 of 2 +2\n$/)
+  const set = await t.run(
+    'limits',
+    'set',
+    'printers',
+    '--running',
+    '5',
+    '--rate',
+    '50/minute',
+    '--by',
+    'ann',
+    ...module,
+  )
+  expect(set).toMatchObject({ code: 0, out: 'Limit printers: at most 5 at once, 50 per minute.\n' })
+  const perTenant = await t.run('limits', 'set', 'type:fax/tenant', '--running', '1', '--json', ...module)
+  expect(JSON.parse(perTenant.out)).toMatchObject({ name: 'type:fax/tenant', running: 1, isPerTenant: true })
+  const { out } = await t.run('limits', ...module)
+  expect(out).toMatch(/^printers +0 of 5 +50 per minute +5 +ann$/m)
+  expect(out).toMatch(/^type:fax\/tenant +\(each\) +0 of 1 +1 +\S/m)
+  expect(await t.run('limits', 'unset', 'printers')).toMatchObject({
+    code: 0,
+    out: 'Limit printers is as the code says again.\n',
+  })
+  expect(await t.run('limits', 'unset', 'printers')).toMatchObject({ code: 1 })
+  expect(await t.millrace.limits.get('printers')).toMatchObject({ running: 2, setBy: null })
+})
+
+test('tenants are listed, weighed, limited, suspended, resumed and deleted', async () => {
+  await using t = await setup()
+  expect((await t.run('tenants')).out).toBe('There is no tenant yet: no job has had one.\n')
+  await t.millrace.enqueueByType('fax', {}, { tenant: 'acme' })
+  const set = await t.run('tenants', 'set', 'acme', '--weight', '3', '--max-slots', '10', '--by', 'ann')
+  expect(set.out).toMatch(/^Weight {3}3\nSlots {4}at most 10\n/m)
+  const limit = await t.run('tenants', 'limit', 'acme', 'fax', '--jobs', '1', '--over', 'reject', ...module)
+  expect(limit.out).toBe('Tenant "acme" may have 1 jobs in fax. More are refused.\n')
+  expect((await t.run('tenants', 'show', 'acme')).out).toMatch(/^Limit {4}1 jobs in fax, then reject$/m)
+  const suspended = await t.run('tenants', 'suspend', 'acme', '--reason', 'the invoice is open', '--by', 'bob')
+  expect(suspended.out).toBe('Tenant "acme" is suspended. Resume it with: millrace tenants resume acme\n')
+  expect((await t.run('tenants', 'list', '--status', 'suspended')).out).toMatch(
+    /^acme +suspended +3 +at most 10 +(now|\d+s ago) +bob +the invoice is open$/m,
+  )
+  expect((await t.run('tenants', 'resume', 'acme')).out).toBe('Tenant "acme" is active: its jobs run.\n')
+  expect(await t.run('tenants', 'delete', 'acme')).toMatchObject({ code: 1, err: expect.stringMatching(/say --yes/) })
+  const deleted = await t.run('tenants', 'delete', 'acme', '--yes', '--json')
+  expect(JSON.parse(deleted.out)).toMatchObject({ status: 'deleted', cancelled: 1, requested: 0 })
+})
+
+test.each([
+  [['pause', '--queue', 'mial', '--reason', 'x', ...module], /There is no queue "mial"\. Did you mean "mail"\?/],
+  [
+    ['pause', '--queue', 'mail', '--reason', 'x'],
+    /checked against the workload, and none is known here\. Pass --module/,
+  ],
+  [['pause', '--queue', 'mail'], /required option '--reason <text>'/],
+  [['pause', '--reason', 'x'], /A pause names nothing/],
+  [['pause', '--tenant', 'a', '--reason', 'x', '--for', 'ever'], /such as '25s'/],
+  [['resume'], /A pause names nothing/],
+  [['limits', 'set', 'printer', '--running', '1', ...module], /no limit "printer"\. Did you mean "printers"\?/],
+  [['limits', 'set', 'printers', ...module], /give running or rate/],
+  [['limits', 'set', 'printers', '--rate', 'often', ...module], /expected a number per second, minute, hour or day/],
+  [['tenants', 'show', 'nobody'], /There is no tenant "nobody"/],
+  [['tenants', 'resume', 'nobody'], /There is no tenant "nobody"/],
+  [['tenants', 'set', 'acme', '--max-slots', 'few'], /Expected a whole number from 0, or 'none'/],
+  [['tenants', 'limit', 'acme', 'mail', '--jobs', '1', '--over', 'panic', ...module], /Allowed choices are/],
+])('%j is refused in plain words', async (args, message) => {
+  await using t = await setup()
+  expect(await t.run(...args)).toMatchObject({ code: 1, err: expect.stringMatching(message) })
+})
