@@ -15,6 +15,7 @@ import { keysCommand } from './commands/keys.ts'
 import { limitsCommand } from './commands/limits.ts'
 import { migrateCommand } from './commands/migrate.ts'
 import { pauseCommand, pausesCommand, resumeCommand } from './commands/pauses.ts'
+import { prioritiseCommand } from './commands/prioritise.ts'
 import { psqlCommand } from './commands/psql.ts'
 import { queuesCommand } from './commands/queues.ts'
 import { retryCommand } from './commands/retry.ts'
@@ -62,6 +63,7 @@ export async function main(argv: readonly string[] = process.argv): Promise<void
     .addCommand(explainCommand())
     .addCommand(cancelCommand())
     .addCommand(retryCommand())
+    .addCommand(prioritiseCommand())
     .addCommand(deadCommand())
     .addCommand(pauseCommand())
     .addCommand(resumeCommand())

@@ -20,6 +20,7 @@ test('the help lists the commands and shows examples', async () => {
     'job',
     'cancel',
     'retry',
+    'prioritise\\|prioritize',
     'dead',
     'pause',
     'resume',

@@ -95,6 +95,23 @@ test('tenants are listed, weighed, limited, suspended, resumed and deleted', asy
   expect(JSON.parse(deleted.out)).toMatchObject({ status: 'deleted', cancelled: 1, requested: 0 })
 })
 
+test('a waiting job gets another priority', async () => {
+  await using t = await setup()
+  const { id } = await t.millrace.enqueueByType('fax', {})
+  expect(await t.run('prioritise', id, '0', '--by', 'ann')).toMatchObject({
+    code: 0,
+    out: `Job ${id} has priority 0; it had 5.\n`,
+  })
+  const again = await t.run('prioritize', id, '7', '--json')
+  expect(JSON.parse(again.out)).toEqual({ job: id, status: 'prioritised', before: 0, priority: 7 })
+  await t.millrace.cancel(id)
+  expect(await t.run('prioritise', id, '1')).toMatchObject({
+    code: 1,
+    out: `Job ${id} is cancelled, and does not wait any more.\n`,
+  })
+  expect(await t.run('prioritise', '999', '1')).toMatchObject({ code: 1, out: 'Job 999 does not exist.\n' })
+})
+
 test.each([
   [['pause', '--queue', 'mial', '--reason', 'x', ...module], /There is no queue "mial"\. Did you mean "mail"\?/],
   [
@@ -108,6 +125,7 @@ test.each([
   [['limits', 'set', 'printer', '--running', '1', ...module], /no limit "printer"\. Did you mean "printers"\?/],
   [['limits', 'set', 'printers', ...module], /give running or rate/],
   [['limits', 'set', 'printers', '--rate', 'often', ...module], /expected a number per second, minute, hour or day/],
+  [['prioritise', '1', 'first'], /Expected a whole number from 0/],
   [['tenants', 'show', 'nobody'], /There is no tenant "nobody"/],
   [['tenants', 'resume', 'nobody'], /There is no tenant "nobody"/],
   [['tenants', 'set', 'acme', '--max-slots', 'few'], /Expected a whole number from 0, or 'none'/],

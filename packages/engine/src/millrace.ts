@@ -19,6 +19,7 @@ import { Keys } from './client/keys.ts'
 import { Limits } from './client/limits.ts'
 import { type CancelResult, JobManager } from './client/manage.ts'
 import { Pauses } from './client/pauses.ts'
+import { type PrioritiseOptions, type PrioritiseResult, prioritiseJob } from './client/prioritise.ts'
 import { type JobResult, type ResultOptions, Results } from './client/results.ts'
 import { type RetryResult, retryJob } from './client/retry.ts'
 import { Tenants } from './client/tenants.ts'
@@ -214,6 +215,11 @@ export class Millrace {
   /** Why does this job not run? What holds it, who holds it, until when, and what to do. Throws JobNotFound. */
   explain(id: string): Promise<Explanation> {
     return this.#explainers.explain(id)
+  }
+
+  /** Gives a waiting job another priority: lower runs first. */
+  prioritise(id: string, priority: number, options: PrioritiseOptions): Promise<PrioritiseResult> {
+    return prioritiseJob({ db: this.#db, clock: this.#clock, waker: this.#waker }, id, priority, options)
   }
 
   job(id: string): Promise<Job | undefined> {

@@ -349,6 +349,15 @@ export function jobRunNow(session: Session, now: Now, ids: readonly string[]): P
   return session.run('jobRunNow', [now, plainArray(ids)])
 }
 
+export function jobPrioritise(
+  session: Session,
+  now: Now,
+  ids: readonly string[],
+  priority: number,
+): Promise<{ id: string; queue: string; tenant: string | null; before: number }[]> {
+  return session.run('jobPrioritise', [now, plainArray(ids), priority])
+}
+
 export type JobStatus = 'pending' | 'processing' | 'blocked' | 'failed' | 'completed' | 'cancelled' | 'dead'
 
 export interface Job {
