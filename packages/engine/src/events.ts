@@ -38,6 +38,8 @@ export interface MillraceEvents {
   slot_recovered: { job: JobRef }
   /** A tenant has more jobs in a queue than it should; they are queued all the same. */
   job_limit_warning: { tenant: string; queue: string; jobs: number; limit: number }
+  /** So many jobs had waited for long behind others, and came up. */
+  queue_boosted: { queue: string; jobs: number }
   worker_started: { workerId: string }
   worker_stopped: { workerId: string }
   lease_lost: { workerId: string; why: string }

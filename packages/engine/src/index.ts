@@ -34,6 +34,7 @@ export type { JobResult, ResultOptions } from './client/results.ts'
 export type { RetryResult } from './client/retry.ts'
 export type { TenantOptions, Tenants } from './client/tenants.ts'
 export type { Clock } from './clock.ts'
+export type { BoostOptions, BoostStep } from './contract/boost.ts'
 export {
   type Budget,
   type BudgetDefinition,

@@ -1,4 +1,5 @@
 import { InvalidDefinition } from '../errors.ts'
+import { type BoostOptions, type BoostStep, boostSteps } from './boost.ts'
 import { type Duration, toMs } from './duration.ts'
 import type { Limit } from './limit.ts'
 import type { RetryPolicy } from './retry.ts'
@@ -20,6 +21,11 @@ export interface QueueOptions {
   tenantJobs?: { max: number; over?: TenantJobs['over'] }
   /** Limits on all its jobs together: see defineLimit. */
   limits?: readonly Limit[]
+  /**
+   * Jobs that wait for long come up, so that a low priority is not for ever: after 10 min one has at worst the queue's own
+   * priority less 1, after 20 min less 2, and so on, a few jobs at a time. False: never.
+   */
+  boost?: BoostOptions | false
 }
 
 export interface TenantJobs {
@@ -39,6 +45,8 @@ export interface Queue<Name extends string = string, Options extends QueueOption
   readonly pollIntervalMs: number
   readonly limits: readonly Limit[]
   readonly tenantJobs: TenantJobs | undefined
+  /** What waiting does to a priority; empty: nothing. */
+  readonly boost: readonly BoostStep[]
 }
 
 const NAME = /^[a-zA-Z][\w.-]{0,62}$/
@@ -76,6 +84,7 @@ function queueOf(name: string, options: QueueOptions): Queue {
     pollIntervalMs,
     limits: options.limits ?? [],
     tenantJobs: tenantJobsOf(name, options.tenantJobs),
+    boost: boostSteps(name, priority, options.boost),
   }
 }
 

@@ -7,6 +7,7 @@ import type { Admitter } from '../governance/admitter.ts'
 import type { Logger } from '../logger.ts'
 import type { Database } from '../store/db.ts'
 import { AdmissionSweep } from './admission-sweep.ts'
+import { Booster } from './booster.ts'
 import { DeadLetterAlert } from './dead-letter-alert.ts'
 import { Housekeeper } from './housekeeper.ts'
 import { Loop, type LoopOptions, type Ticker } from './loop.ts'
@@ -24,6 +25,7 @@ export interface MaintenanceServices extends Pick<LoopOptions, 'onError'> {
   sweepMs: number
   deadLetterAlertAt: number
   mayJudge(): boolean
+  backloggedQueues(): readonly string[]
   wake(queues: Iterable<string>): void
   /** More connections to the same database. */
   open(maxConnections: number): Database
@@ -47,5 +49,6 @@ export function maintenanceLoops(services: MaintenanceServices): Loop<unknown>[]
     loop(new Redriver(services)),
     loop(new TableKeeper(services)),
     loop(alert),
+    loop(new Booster(services)),
   ]
 }

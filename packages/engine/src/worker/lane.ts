@@ -1,3 +1,4 @@
+import { monotonicMs } from '../clock.ts'
 import { QueueEntry } from './queue-entry.ts'
 import type { Run } from './run.ts'
 
@@ -17,6 +18,8 @@ export class LaneQueue {
   readonly pollIntervalMs: number
   /** Nothing was due when we last asked; cleared by a wake-up. */
   isDrained = false
+  /** Since when it may have held work without a break; while it is drained: of no meaning. */
+  #busySinceMs = monotonicMs()
   /** How often there was news of work: a claim that was under way meanwhile may have missed it. */
   wakeUps = 0
   /** What it is owed by the round robin. */
@@ -29,7 +32,13 @@ export class LaneQueue {
     this.pollIntervalMs = options.pollIntervalMs
   }
 
+  /** How long it has not been seen empty. */
+  get busyMs(): number {
+    return this.isDrained ? 0 : monotonicMs() - this.#busySinceMs
+  }
+
   wake(): void {
+    if (this.isDrained) this.#busySinceMs = monotonicMs()
     this.isDrained = false
     this.wakeUps++
   }

@@ -84,6 +84,8 @@ const STEP_MS = 2_000
 const CLOSE_MS = 250
 const MAX_UNSETTLED = 4_000
 const HEARD_SPREAD_MS = 10
+/** A queue that was not seen empty for so long has a backlog. */
+const BACKLOG_MS = 60_000
 
 export class Worker {
   readonly #settings: WorkerSettings
@@ -393,11 +395,17 @@ export class Worker {
       ...this.#services,
       sweepMs: times.sweepMs,
       deadLetterAlertAt,
+      backloggedQueues: () => this.#backlogged(),
       mayJudge: () => this.#lease.heldMs() >= times.ttlMs,
       wake: (queues) => this.#services.waker.wake(queues),
       onError,
     })
     return [...maintenance, new Loop(this.#memory, { onError })]
+  }
+
+  #backlogged(): string[] {
+    const queues = this.#settings.lanes.flatMap((lane) => lane.queues)
+    return queues.filter(({ busyMs }) => busyMs >= BACKLOG_MS).map(({ name }) => name)
   }
 
   /** Somebody changed tenants, pauses or limits: runs of tenants that may not run are stopped, and claims begin anew. */
