@@ -640,6 +640,7 @@ create table millrace.worker (
   expires_at   timestamptz not null,
   ended_at     timestamptz,
   ended_reason text,
+  overload     jsonb,
   types        text[],
   constraint worker_pkey primary key (id)
 );

@@ -36,6 +36,12 @@ export function moreHint(command: Command, lastId: string | undefined): string {
   return `\nThere may be more: ${[...names, ...options, `--before ${lastId}`].join(' ')}\n`
 }
 
+/** As a shell reads it. */
+export function argument(text: string): string {
+  const line = oneLine(text, 500)
+  return /^[\w.:@-]+$/.test(line) ? line : `'${line.replaceAll("'", String.raw`'\''`)}'`
+}
+
 /** One line of at most `width` characters: what comes from a job may hold anything, control characters included. */
 export function oneLine(text: string | null, width: number): string {
   const clean = (text ?? '').replace(/[\p{Cc}\p{Bidi_Control}]+/gu, ' ').trim()

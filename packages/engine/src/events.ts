@@ -47,6 +47,8 @@ export interface MillraceEvents {
   loop_blocked: { ms: number }
   /** Memory runs short and nothing more is claimed, or it is free again. */
   memory_pressure: { percent: number; isHigh: boolean }
+  /** This worker has more to do than it can, so that queues which are not critical yield; or it is over. */
+  overload: { why: string; isOverloaded: boolean }
   /** So many dead letters wait for a decision. Again only after there were fewer than the threshold. */
   dlq_alert: { count: number; threshold: number }
   /** A budget's spending has reached 75, 80, 90 or 100 %. Once per period in one process of all; again after a raise. */

@@ -145,5 +145,5 @@ export { type Handler, type Implementation, implement, type JobContext } from '.
 export type { Isolation } from './worker/isolation/isolation.ts'
 export type { LaneOptions } from './worker/lane-plan.ts'
 export type { Reservation, RunBudget, SpendOptions } from './worker/run-budget.ts'
-export type { MemoryOptions, WorkOptions } from './worker/work-options.ts'
+export type { MemoryOptions, OverloadOptions, WorkOptions } from './worker/work-options.ts'
 export type { LaneDescription, Worker } from './worker/worker.ts'

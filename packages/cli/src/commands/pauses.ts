@@ -1,7 +1,7 @@
 import { Command, Option } from 'commander'
 import type { Duration, Pause, PauseTarget } from 'millrace'
 import { addClientOptions, addModuleOption, type ClientOptions, demandWorkload, withClient } from '../client.ts'
-import { fromNow, oneLine, print, printJson } from '../print.ts'
+import { argument, fromNow, oneLine, print, printJson } from '../print.ts'
 import { table } from '../table.ts'
 import { addAuthorOption } from './retry.ts'
 import { parseDuration } from './worker-options.ts'
@@ -112,6 +112,6 @@ const resumption = (target: PauseTarget): string =>
   [
     'millrace resume',
     ...Object.entries(targetOf(target)).flatMap(([kind, name]) =>
-      name === null ? [] : `--${kind} ${oneLine(name, 80)}`,
+      name === null ? [] : `--${kind} ${argument(name)}`,
     ),
   ].join(' ')

@@ -3,7 +3,7 @@ import type { Command } from 'commander'
 import type { OnExcess, Tenant, TenantFilter, TenantLimit, TenantOptions } from 'millrace'
 import { type ClientOptions, demandWorkload, withClient } from '../client.ts'
 import { Refused } from '../failure.ts'
-import { fromNow, oneLine, print, printJson } from '../print.ts'
+import { argument, fromNow, oneLine, print, printJson } from '../print.ts'
 import { table } from '../table.ts'
 
 interface Decision extends ClientOptions {
@@ -24,7 +24,7 @@ export async function list(options: ListOptions, command: Command): Promise<void
     if (tenants.length === 0) return print(emptiness(options))
     print(table(['TENANT', 'STATUS', 'WEIGHT', 'SLOTS', 'CHANGED', 'BY', 'REASON'], tenants.map(cells)))
     const last = tenants.at(-1)?.name ?? ''
-    if (tenants.length === most) print(`\nThere may be more: millrace tenants list --behind ${oneLine(last, 500)}\n`)
+    if (tenants.length === most) print(`\nThere may be more: millrace tenants list --behind ${argument(last)}\n`)
   })
 }
 
@@ -121,7 +121,7 @@ export async function suspend(name: string, options: Decision, command: Command)
   await withClient(command, options, async ({ millrace }) => {
     const tenant = await millrace.tenants.suspend(name, { actor: options.by, ...reasonOf(options) })
     if (options.json) return printJson(tenant)
-    print(`Tenant ${quoted(name)} is suspended. Resume it with: millrace tenants resume ${oneLine(name, 80)}\n`)
+    print(`Tenant ${quoted(name)} is suspended. Resume it with: millrace tenants resume ${argument(name)}\n`)
   })
 }
 

@@ -7,6 +7,8 @@ import { explainBudget } from '../governance/budget-explainer.ts'
 import { explainKeyedWork } from '../governance/keyed-work.ts'
 import { explainLimits } from '../governance/limit-reason.ts'
 import { explainPayloadVersion } from '../governance/payload-version.ts'
+import { explainOverload } from '../governance/overload-reason.ts'
+import { explainPauses, explainTenant } from '../governance/pause-reason.ts'
 import type { Explainer, Mechanism, Reason } from '../governance/reason.ts'
 import { explainDue, explainWorker } from '../governance/waiting-reasons.ts'
 import type { Database } from '../store/db.ts'
@@ -27,14 +29,12 @@ export interface Explanation {
   readonly expectedAt: Date | null
 }
 
-const NOBODY: Explainer = async () => undefined
-
 /** By what holds a job. Each is complete: the compiler refuses a mechanism without an answer. */
 const explainers: Readonly<Record<Mechanism, Explainer>> = {
   due: explainDue,
   worker: explainWorker,
-  pause: NOBODY,
-  tenant: NOBODY,
+  pause: explainPauses,
+  tenant: explainTenant,
   limit: explainLimits,
   share: explainLimits,
   rate: explainLimits,
@@ -43,7 +43,7 @@ const explainers: Readonly<Record<Mechanism, Explainer>> = {
   order: explainKeyedWork,
   key_limit: explainKeyedWork,
   version: explainPayloadVersion,
-  overload: NOBODY,
+  overload: explainOverload,
 }
 
 const PACE_MS = 300_000

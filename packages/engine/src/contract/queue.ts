@@ -26,6 +26,10 @@ export interface QueueOptions {
    * priority less 1, after 20 min less 2, and so on, a few jobs at a time. False: never.
    */
   boost?: BoostOptions | false
+  /** When a worker has more to do than it can, queues that are not critical yield to this one. Default false. */
+  critical?: boolean
+  /** A job of a critical queue that is due for longer than this is a sign of overload. Default: no bound. */
+  sla?: Duration
 }
 
 export interface TenantJobs {
@@ -47,6 +51,8 @@ export interface Queue<Name extends string = string, Options extends QueueOption
   readonly tenantJobs: TenantJobs | undefined
   /** What waiting does to a priority; empty: nothing. */
   readonly boost: readonly BoostStep[]
+  readonly isCritical: boolean
+  readonly slaMs: number | undefined
 }
 
 const NAME = /^[a-zA-Z][\w.-]{0,62}$/
@@ -85,7 +91,20 @@ function queueOf(name: string, options: QueueOptions): Queue {
     limits: options.limits ?? [],
     tenantJobs: tenantJobsOf(name, options.tenantJobs),
     boost: boostSteps(name, priority, options.boost),
+    isCritical: options.critical ?? false,
+    slaMs: slaOf(name, options),
   }
+}
+
+function slaOf(queue: string, { sla, critical }: QueueOptions): number | undefined {
+  if (sla === undefined) return undefined
+  if (!critical)
+    throw new InvalidDefinition(
+      `Queue "${queue}" has an sla, but nothing yields to it: declare critical: true as well.`,
+    )
+  const ms = toMs(sla, `Queue "${queue}": sla`)
+  if (ms < 100) throw new InvalidDefinition(`Queue "${queue}" has an sla of ${ms} ms: 100 ms is the least.`)
+  return ms
 }
 
 function tenantJobsOf(queue: string, option: QueueOptions['tenantJobs']): TenantJobs | undefined {

@@ -13,6 +13,11 @@ export async function explainWorkers(session: Session, type: string): Promise<Ab
   return row as AbleWorkers
 }
 
+/** Of live workers that let the queue yield. */
+export function explainYielding(session: Session, queue: string): Promise<{ why: string; since: Date }[]> {
+  return session.run('explainOverload', [queue])
+}
+
 export interface Ahead {
   /** Due jobs of the same tenant, or without one, that come first. */
   own: number

@@ -33,6 +33,17 @@ export async function workerBeat(session: Session, now: Now, id: string, ttlMs: 
   return (await session.run('workerBeat', [now, id, ttlMs])).length > 0
 }
 
+export interface WorkerOverload {
+  why: string
+  since: Date
+  /** Those that yield. */
+  queues: readonly string[]
+}
+
+export async function workerOverload(session: Session, id: string, overload: WorkerOverload | null): Promise<void> {
+  await session.run('workerOverload', [id, overload === null ? null : JSON.stringify(overload)])
+}
+
 /** False: it had ended before, or never was. */
 export async function workerEnd(session: Session, now: Now, id: string, reason: string): Promise<boolean> {
   return (await session.run('workerEnd', [now, id, reason])).length > 0

@@ -7,6 +7,7 @@ import type { BreakerGate } from '../governance/breaker-gate.ts'
 import type { Governor } from '../governance/governor.ts'
 import type { Database } from '../store/db.ts'
 import { type ClaimedJob, jobClaim, jobNextDue, jobReleaseRun, lookAround, type Position } from '../store/jobs.ts'
+import type { BackPressure } from './back-pressure.ts'
 import { groupLanes, type Lane, type LaneGroup, type LaneQueue, type LaneType, type Share, shareOut } from './lane.ts'
 import { MAX_PREFETCH } from './prefetch.ts'
 import { claimProbe } from './probe-claim.ts'
@@ -42,6 +43,8 @@ export interface FetcherServices {
   lanes: readonly Lane[]
   /** Which types may be claimed, as far as their services go. Default: all. */
   gate?: BreakerGate
+  /** Undefined: nothing ever yields. */
+  pressure?: BackPressure | undefined
   workerId(): string
   /** The lease can be relied on and there is room for results. */
   mayClaim(): boolean
@@ -153,7 +156,9 @@ export class Fetcher {
     return group.lanes.flatMap((lane) => {
       const limit = Math.min(lane.freeSlots + this.#services.prefetchFor(lane), lane.batchSize, MAX_CLAIM)
       const isWorthIt = limit > 0 && (limit > lane.buffer.length || limit >= FULL_CLAIM)
-      return isWorthIt ? shareOut(lane, limit) : []
+      if (!isWorthIt) return []
+      const { pressure } = this.#services
+      return pressure === undefined ? shareOut(lane, limit) : pressure.shareOut(lane, limit)
     })
   }
 
@@ -252,8 +257,10 @@ export class Fetcher {
   ): Promise<Answer> {
     const claim = { runId: randomUUID(), workerId: this.#services.workerId() }
     this.#open.add(claim.runId)
+    const sentAtMs = monotonicMs()
     try {
       const answer = await ask(claim)
+      this.#services.pressure?.claimTook(monotonicMs() - sentAtMs)
       if (answer.jobs.length > 0) this.#services.onClaimed(answer.jobs, claim, group)
       return answer
     } catch (error) {

@@ -55,10 +55,10 @@ function lanePerQueue(plan: LanePlan, contracts: readonly JobContract[]): Lane[]
   const unknown = Object.keys(concurrency).find((name) => !queues.has(name))
   if (unknown !== undefined)
     throw new InvalidDefinition(`work({ concurrency }) names queue "${unknown}", but no handler's job runs in it.`)
-  return [...queues.values()].map(({ name, concurrency: own, pollIntervalMs }) => {
+  return [...queues.values()].map(({ name, concurrency: own, pollIntervalMs, isCritical }) => {
     const slots = concurrency[name] ?? own
     checkSlots(slots, `work({ concurrency }) gives queue "${name}"`)
-    const queue = laneQueue(plan, { name, weight: 1, pollIntervalMs })
+    const queue = laneQueue(plan, { name, weight: 1, pollIntervalMs, isCritical })
     return new Lane({ name, slots, queues: [queue], types, isSelective: false, batchSize: batchSizeOf(plan) })
   })
 }
@@ -81,15 +81,15 @@ function declaredLane(name: string, options: LaneOptions, { plan, contracts }: P
       `Lane "${name}" takes only fast job types, and none of its queues has one. Declare speed: 'fast' on a contract, or leave the lane out.`,
     )
   }
-  const pollOf = new Map(taken.map(({ queue }) => [queue.name, queue.pollIntervalMs]))
+  const queues = new Map(taken.map(({ queue }) => [queue.name, queue]))
   return new Lane({
     name,
     slots: options.slots,
-    queues: [...pollOf].map(([queue, pollIntervalMs]) =>
-      laneQueue(plan, { name: queue, weight: weights.get(queue) as number, pollIntervalMs }),
+    queues: [...queues.values()].map(({ name: queue, pollIntervalMs, isCritical }) =>
+      laneQueue(plan, { name: queue, weight: weights.get(queue) as number, pollIntervalMs, isCritical }),
     ),
     types: laneTypes(plan, taken, options.timeout ?? DEFAULT_TIMEOUT),
-    isSelective: inReach.some((contract) => pollOf.has(contract.queue.name) && !taken.includes(contract)),
+    isSelective: inReach.some((contract) => queues.has(contract.queue.name) && !taken.includes(contract)),
     batchSize: batchSizeOf(plan),
   })
 }
@@ -115,7 +115,7 @@ function weightsOf(lane: string, { queues }: LaneOptions, contracts: readonly Jo
   return weights
 }
 
-function laneQueue(plan: LanePlan, options: { name: string; weight: number; pollIntervalMs: number }): LaneQueue {
+function laneQueue(plan: LanePlan, options: ConstructorParameters<typeof LaneQueue>[0]): LaneQueue {
   if (plan.pollInterval === undefined) return new LaneQueue(options)
   const pollIntervalMs = toMs(plan.pollInterval, 'pollInterval')
   if (pollIntervalMs < 10) throw new InvalidDefinition(`pollInterval is ${pollIntervalMs} ms: 10 ms is the least.`)

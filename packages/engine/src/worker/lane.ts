@@ -16,6 +16,8 @@ export class LaneQueue {
   /** Its share of the lane's slots, against the lane's other queues. */
   readonly weight: number
   readonly pollIntervalMs: number
+  /** Under overload the lane's other queues yield to it. */
+  readonly isCritical: boolean
   /** Nothing was due when we last asked; cleared by a wake-up. */
   isDrained = false
   /** Since when it may have held work without a break; while it is drained: of no meaning. */
@@ -26,10 +28,11 @@ export class LaneQueue {
   credit = 0
   readonly entry = new QueueEntry()
 
-  constructor(options: { name: string; weight: number; pollIntervalMs: number }) {
+  constructor(options: { name: string; weight: number; pollIntervalMs: number; isCritical?: boolean }) {
     this.name = options.name
     this.weight = options.weight
     this.pollIntervalMs = options.pollIntervalMs
+    this.isCritical = options.isCritical ?? false
   }
 
   /** How long it has not been seen empty. */
@@ -89,8 +92,8 @@ export interface Share {
  * Divides `count` slots among the lane's queues that may hold work, by smooth weighted round robin: what a queue did
  * not get now counts for it next time, and no slot is kept for a queue that is empty.
  */
-export function shareOut(lane: Lane, count: number): Share[] {
-  const queues = lane.queues.filter((queue) => !queue.isDrained)
+export function shareOut(lane: Lane, count: number, among = lane.queues): Share[] {
+  const queues = among.filter((queue) => !queue.isDrained)
   const [only] = queues
   if (only === undefined || count <= 0) return []
   if (queues.length === 1) return [{ lane, queue: only, limit: count }]

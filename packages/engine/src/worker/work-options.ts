@@ -6,6 +6,7 @@ import { InvalidDefinition } from '../errors.ts'
 import type { Implementation } from './context.ts'
 import { type LanePlan, planLanes } from './lane-plan.ts'
 import type { MemoryLimits } from './memory-guard.ts'
+import type { OverloadLimits } from './overload.ts'
 import type { WorkerSettings } from './worker.ts'
 
 export interface WorkOptions extends LanePlan {
@@ -14,10 +15,21 @@ export interface WorkOptions extends LanePlan {
   gracePeriod?: Duration
   /** When nothing more is claimed because memory runs short. */
   memory?: MemoryOptions
+  /** When queues that are not critical yield to those that are. */
+  overload?: OverloadOptions
   /** How often the lease is renewed, how long it lasts, how often dead workers are looked for. 10 s, 45 s, 15 s. */
   lease?: { heartbeat?: Duration; ttl?: Duration; sweep?: Duration }
   /** So many pending dead letters raise the event `dlq_alert`. Default 50. */
   deadLetterAlertAt?: number
+}
+
+export interface OverloadOptions {
+  /** The event loop may be so late on average. Default 200 ms. */
+  loopLag?: Duration
+  /** A claim may take so long on average. Default 1 s. */
+  claimTime?: Duration
+  /** Default 5 s. */
+  checkInterval?: Duration
 }
 
 export interface MemoryOptions {
@@ -40,6 +52,7 @@ export function workerSettings(
     graceMs: toMs(options.gracePeriod ?? '25s', 'gracePeriod'),
     times: leaseTimes(options.lease ?? {}),
     memory: memoryLimits(options.memory ?? {}),
+    overload: overloadLimits(options.overload ?? {}),
     deadLetterAlertAt: wholeNumber(options.deadLetterAlertAt ?? 50, 'deadLetterAlertAt', 1),
   }
 }
@@ -53,6 +66,23 @@ function memoryLimits({ thresholdPercent = 85, checkInterval = '60s' }: MemoryOp
   if (checkIntervalMs < 10)
     throw new InvalidDefinition(`memory.checkInterval is ${checkIntervalMs} ms: 10 ms is the least.`)
   return { thresholdPercent, checkIntervalMs }
+}
+
+function overloadLimits({
+  loopLag = '200ms',
+  claimTime = '1s',
+  checkInterval = '5s',
+}: OverloadOptions): OverloadLimits {
+  const atLeast10 = (value: Duration, name: string): number => {
+    const ms = toMs(value, `overload.${name}`)
+    if (ms < 10) throw new InvalidDefinition(`overload.${name} is ${ms} ms: 10 ms is the least.`)
+    return ms
+  }
+  return {
+    loopLagMs: atLeast10(loopLag, 'loopLag'),
+    claimMs: atLeast10(claimTime, 'claimTime'),
+    checkIntervalMs: atLeast10(checkInterval, 'checkInterval'),
+  }
 }
 
 function leaseTimes(lease: NonNullable<WorkOptions['lease']>): WorkerSettings['times'] {

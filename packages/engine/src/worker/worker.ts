@@ -24,6 +24,7 @@ import { ensurePartitions } from '../store/partitions.ts'
 import { giveBack, type Settlement, settle } from '../store/settlements.ts'
 import { VERSION } from '../version.ts'
 import { Acker, type Entry, type SettleResult } from './acker.ts'
+import { BackPressure } from './back-pressure.ts'
 import { breakerDoor } from './breaker-door.ts'
 import type { Implementation } from './context.ts'
 import { Dispatcher } from './dispatcher.ts'
@@ -34,6 +35,7 @@ import { IsolatedPools } from './isolation/pools.ts'
 import type { Lane, LaneGroup } from './lane.ts'
 import { Lease, type LeaseEvents } from './lease.ts'
 import { MemoryGuard, type MemoryLimits } from './memory-guard.ts'
+import type { OverloadLimits } from './overload.ts'
 import { MAX_PREFETCH, Prefetch } from './prefetch.ts'
 import type { LeaseTimes } from './pulse-protocol.ts'
 import { Reconciler } from './reconciler.ts'
@@ -49,6 +51,7 @@ export interface WorkerSettings {
   times: LeaseTimes & { sweepMs: number }
   graceMs: number
   memory: MemoryLimits
+  overload: OverloadLimits
   deadLetterAlertAt: number
   tenantRole: string | undefined
 }
@@ -101,6 +104,7 @@ export class Worker {
   readonly #acker: Acker
   readonly #reconciler: Reconciler
   readonly #memory: MemoryGuard
+  readonly #pressure: BackPressure | undefined
   readonly #loops: Loop<unknown>[]
   #isListenTrusted = false
   #offLocal: (() => void) | undefined
@@ -119,6 +123,7 @@ export class Worker {
     this.#breakers = this.#makeBreakers()
     this.#isolated = new IsolatedPools({ ...settings, schema: services.db.schema }, services)
     this.#dispatcher = this.#makeDispatcher(this.#makeExecutor())
+    this.#pressure = this.#makeBackPressure()
     this.#fetcher = this.#makeFetcher()
     this.#reconciler = new Reconciler({
       runs: () => this.#dispatcher.runs,
@@ -190,6 +195,7 @@ export class Worker {
     this.#offLocal?.()
     this.#offRules?.()
     this.#offClock?.()
+    this.#pressure?.close()
     const loops = Promise.all(this.#loops.map((loop) => loop.stop()))
     await within(STEP_MS, this.#fetcher.stop())
     this.#dispatcher.returnUnstarted(why)
@@ -364,6 +370,7 @@ export class Worker {
         this.#breakers,
         this.#settings.implementations.map(({ contract }) => contract),
       ),
+      pressure: this.#pressure,
       workerId: () => this.id,
       mayClaim: () => this.#lease.isTrusted() && !this.#memory.isHigh && this.#acker.backlog < MAX_UNSETTLED,
       isListenTrusted: () => this.#isListenTrusted,
@@ -388,6 +395,20 @@ export class Worker {
     })
   }
 
+  #makeBackPressure(): BackPressure | undefined {
+    const { lanes, implementations, overload: limits } = this.#settings
+    const queues = implementations.map(({ contract }) => contract.queue)
+    return BackPressure.of(
+      { lanes, queues, limits },
+      {
+        ...this.#services,
+        workerId: () => this.id,
+        onChange: () => this.#fetcher.nudge(),
+        onError: (during, error) => this.#failed(during, error),
+      },
+    )
+  }
+
   #makeLoops(): Loop<unknown>[] {
     const { times, deadLetterAlertAt } = this.#settings
     const onError = (during: string, error: unknown) => this.#failed(during, error)
@@ -400,7 +421,8 @@ export class Worker {
       wake: (queues) => this.#services.waker.wake(queues),
       onError,
     })
-    return [...maintenance, new Loop(this.#memory, { onError })]
+    const pressure = this.#pressure === undefined ? [] : [new Loop(this.#pressure.overload, { onError })]
+    return [...maintenance, new Loop(this.#memory, { onError }), ...pressure]
   }
 
   #backlogged(): string[] {
