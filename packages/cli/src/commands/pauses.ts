@@ -111,7 +111,5 @@ const words = (target: PauseTarget): string =>
 const resumption = (target: PauseTarget): string =>
   [
     'millrace resume',
-    ...Object.entries(targetOf(target)).flatMap(([kind, name]) =>
-      name === null ? [] : `--${kind} ${argument(name)}`,
-    ),
+    ...Object.entries(targetOf(target)).flatMap(([kind, name]) => (name === null ? [] : `--${kind} ${argument(name)}`)),
   ].join(' ')

@@ -1,0 +1,66 @@
+import type { JobContract, Millrace, Pause } from 'millrace'
+import { defineJob, defineQueues } from 'millrace'
+import { expect, test, vi } from 'vitest'
+import { z } from 'zod'
+import { setup } from '../../packages/engine/test/support/setup.ts'
+import { openDocument } from '../support/document.ts'
+
+const page = 'docs/guides/steering.md'
+const { print } = defineQueues({ print: {} })
+const invoice = defineJob({ type: 'invoice.print', queue: print, payload: z.object({}) })
+
+test('the pause of the guide holds what it names, and is ended', async () => {
+  await using t = await setup()
+  await using guide = await openDocument(page)
+  const { holdPrinting } = await guide.load<{
+    holdPrinting(millrace: Millrace, customer: string): Promise<() => Promise<Pause | undefined>>
+  }>('pause.ts')
+  const millrace = t.client([invoice])
+  const { id } = await millrace.enqueue(invoice, {}, { tenant: 'acme' })
+  const resume = await holdPrinting(millrace, 'acme')
+  const { reasons } = await millrace.explain(id)
+  expect(reasons.find(({ mechanism }) => mechanism === 'pause')).toMatchObject({
+    sentence: expect.stringMatching(/^Paused by ann since .*, until .*: the printer is being repaired$/),
+    remedy: 'millrace resume --type invoice.print --tenant acme',
+  })
+  expect(await resume()).toMatchObject({ tenant: 'acme', author: 'ann' })
+  expect(await millrace.pauses.list()).toEqual([])
+})
+
+test('the job of the guide gets another priority', async () => {
+  await using t = await setup()
+  await using guide = await openDocument(page)
+  const { runFirst } = await guide.load<{ runFirst(millrace: Millrace, id: string): Promise<string> }>('prioritise.ts')
+  const millrace = t.client([invoice])
+  const { id } = await millrace.enqueue(invoice, {})
+  expect(await runFirst(millrace, id)).toBe('It had priority 5.')
+  expect((await millrace.job(id))?.priority).toBe(0)
+  await millrace.cancel(id)
+  expect(await runFirst(millrace, id)).toBe('It does not wait: finished.')
+})
+
+test('the queues of the guide boost as it says', async () => {
+  await using guide = await openDocument(page)
+  const { queues } = await guide.load<{ queues: Record<string, JobContract['queue']> }>('contracts.ts')
+  expect(queues.reports?.boost).toEqual([
+    { afterMs: 300_000, priority: 3 },
+    { afterMs: 600_000, priority: 1 },
+  ])
+  expect(queues.cleanup?.boost).toEqual([])
+  expect(queues.orders).toMatchObject({ isCritical: true, slaMs: 30_000 })
+})
+
+test('the worker of the guide says when orders go first', async () => {
+  await using t = await setup()
+  await using guide = await openDocument(page)
+  const { placeOrder } = await guide.load<{ placeOrder: JobContract }>('contracts.ts')
+  const { startWorker } = await guide.load<{ startWorker(database: string): Promise<Millrace> }>('worker.ts')
+  const log = vi.spyOn(console, 'log').mockImplementation(() => {})
+  const millrace = await startWorker(t.url)
+  millrace.events.emit('overload', { why: 'a claim takes 2 s', isOverloaded: true })
+  const { id } = await millrace.enqueue(placeOrder, { id: '1' })
+  expect(await millrace.result(id)).toMatchObject({ status: 'completed' })
+  await millrace.close()
+  expect(log.mock.calls.flat()).toContain('Orders go first: a claim takes 2 s.')
+  log.mockRestore()
+})
