@@ -160,7 +160,7 @@ export class Millrace {
       admitter: this.#admitter,
     }
     this.#results = new Results({ ...services, events: this.events, connection: this.#connection }, { isNotifyEnabled })
-    this.#enqueuer = new Enqueuer({ ...services, events: this.events })
+    this.#enqueuer = new Enqueuer({ ...services, events: this.events, logger: options.logger ?? stderrLogger })
     this.#jobs = new JobManager(services)
     this.deadLetters = new DeadLetters(services)
     this.budgets = new BudgetClient({ ...services, events: this.events })

@@ -7,6 +7,7 @@ import { DatabaseUnavailable, InvalidPayload, SecretInPayload } from '../errors.
 import type { Events } from '../events.ts'
 import type { Admitter } from '../governance/admitter.ts'
 import { type KeyedResult, needsTransaction } from '../governance/dedupe.ts'
+import type { Logger } from '../logger.ts'
 import {
   CommitUnknown,
   type Database,
@@ -60,6 +61,7 @@ export class Enqueuer {
     registry: Registry
     waker: Waker
     events: Events
+    logger: Logger
     admitter: Admitter
   }) {
     this.#db = services.db

@@ -4,6 +4,7 @@ import type { TenantJobs } from '../contract/queue.ts'
 import { TenantLimitReached } from '../errors.ts'
 import type { Events } from '../events.ts'
 import { TenantGate } from '../governance/tenant-gate.ts'
+import type { Logger } from '../logger.ts'
 import type { Database, Session } from '../store/db.ts'
 import { advisoryLock } from '../store/governed-claims.ts'
 import type { NewJob } from '../store/jobs.ts'
@@ -23,11 +24,13 @@ interface Batch {
 export class TenantLimits {
   readonly #db: Database
   readonly #events: Events
+  readonly #logger: Logger
   readonly #gate: TenantGate
 
-  constructor({ db, events }: { db: Database; events: Events }) {
+  constructor({ db, events, logger }: { db: Database; events: Events; logger: Logger }) {
     this.#db = db
     this.#events = events
+    this.#logger = logger
     this.#gate = new TenantGate(db)
   }
 
@@ -61,7 +64,9 @@ export class TenantLimits {
       if (over.length === 0) continue
       const text = `tenant "${tenant}" has more than its ${limit.max} jobs in queue "${queue}"`
       for (const position of over) warnings.set(position, text)
-      this.#events.emit('job_limit_warning', { tenant, queue, jobs: before + jobs.length, limit: limit.max })
+      const excess = { tenant, queue, jobs: before + jobs.length, limit: limit.max }
+      this.#events.emit('job_limit_warning', excess)
+      this.#logger.warn(excess, 'a tenant has more jobs in a queue than it should')
     }
     return warnings
   }

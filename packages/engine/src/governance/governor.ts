@@ -180,7 +180,10 @@ export class Governor {
         : []
     round.serve(chosen)
     if (jobs.length < chosen.length) this.#memoryOf(queue).missed(chosen, jobs)
-    return { jobs, state: this.#stateAfter(request, { round, look, chosen }), waitMs: round.waitMs }
+    // In the order of the choice: sorted by due time, those whose turn comes often would stand behind all others.
+    const order = new Map(chosen.map(({ id }, i) => [id, i]))
+    const inTurn = [...jobs].sort((a, b) => (order.get(a.id) ?? 0) - (order.get(b.id) ?? 0))
+    return { jobs: inTurn, state: this.#stateAfter(request, { round, look, chosen }), waitMs: round.waitMs }
   }
 
   /** Looks and chooses; again with larger offers, if somebody had more than was asked for and would get it. */

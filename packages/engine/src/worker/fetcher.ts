@@ -187,8 +187,11 @@ export class Fetcher {
     )
     if (answer.state === 'more' || queue.wakeUps !== wakeUps) return
     queue.isDrained = true
-    if (answer.state === 'busy') this.dueIn(BUSY_MS * (0.5 + Math.random()))
-    else if (Number.isFinite(answer.waitMs)) this.dueIn(answer.waitMs + 1)
+    if (answer.state === 'busy') {
+      // When to look again is known, so nobody need be asked.
+      this.#isDueKnown = true
+      this.dueIn(BUSY_MS * (0.5 + Math.random()))
+    } else if (Number.isFinite(answer.waitMs)) this.dueIn(answer.waitMs + 1)
   }
 
   async #claimPlain(group: LaneGroup, wanted: readonly Share[], types: readonly LaneType[]): Promise<void> {
