@@ -35,8 +35,8 @@ const subselect = `where id in (
 
 function withSubselect(claim: string): string {
   const update = claim.slice(claim.indexOf('update millrace.job'))
-  const entry = claim.includes('$9') ? '  and ($9::int[], $10::float8[], $11::bigint[]) is not null\n' : ''
-  return update.replace(/where id = any\(.*\n/, () => `${subselect}\n${entry}`)
+  const entry = claim.includes('$12') ? ', $10::int[], $11::float8[], $12::bigint[]' : ''
+  return update.replace(/where id = any\(.*\n/, () => `${subselect}\n  and row($9::bigint${entry}) is distinct from null\n`)
 }
 
 const table = {
