@@ -36,7 +36,10 @@ const subselect = `where id in (
 function withSubselect(claim: string): string {
   const update = claim.slice(claim.indexOf('update millrace.job'))
   const entry = claim.includes('$12') ? ', $10::int[], $11::float8[], $12::bigint[]' : ''
-  return update.replace(/where id = any\(.*\n/, () => `${subselect}\n  and row($9::bigint${entry}) is distinct from null\n`)
+  return update.replace(
+    /where id = any\(.*\n/,
+    () => `${subselect}\n  and row($9::bigint${entry}) is distinct from null\n`,
+  )
 }
 
 const table = {
