@@ -91,6 +91,7 @@ const expected = ({ contract, payload, options }: Asked): object => ({
 interface Row {
   id: string
   commit: string
+  tenant: string | null
   run_at: Date | null
   wait_ms: number | null
 }
@@ -117,7 +118,9 @@ test('among single enqueues that share a statement, every column of a job is its
         jobs[i]?.options.runAt === undefined ? { ...row, run_at: null } : { ...row, wait_ms: null },
       )
       expect(seen).toEqual(jobs.map(expected))
-      expect(new Set(rows.map(({ commit }) => commit)).size, 'commits').toBe(1)
+      // Those of tenants come later: what is known about a tenant is asked first.
+      const together = rows.filter(({ tenant }) => tenant === null)
+      expect(new Set(together.map(({ commit }) => commit)).size, 'commits').toBeLessThanOrEqual(1)
     }),
     { numRuns: 60 },
   )

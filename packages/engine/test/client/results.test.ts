@@ -134,7 +134,7 @@ describe('result() of a job', () => {
   test('is found by polling alone when NOTIFY is switched off', async () => {
     await using t = await setup()
     const quiet = t.client(jobs, { notify: false, database: { connectionString: t.url, application_name: 'waiting' } })
-    const { id } = await quiet.enqueue(double, { n: 2 }, { delay: '300ms' })
+    const { id } = await t.working.enqueue(double, { n: 2 }, { delay: '300ms' })
     expect(await quiet.result(id)).toEqual({ status: 'completed', result: { doubled: 4 } })
     expect(await listening(t)).toBeUndefined()
   })
