@@ -1,12 +1,21 @@
 import { defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
-/** What takes minutes comes first: at the end it would keep one of two cores busy alone. */
-class LongestFirst extends BaseSequencer {
+/**
+ * Fault scenarios take minutes and need the machine to themselves as far as that goes: spread over the run, one is under
+ * way at a time. Together at the end they would disturb each other, and keep one core busy alone.
+ */
+class SpreadFaults extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const isLong = ({ moduleId }: TestSpecification): boolean => moduleId.includes('/faults/test/')
+    const isFault = ({ moduleId }: TestSpecification): boolean => moduleId.includes('/faults/test/')
     const sorted = await super.sort(files)
-    return [...sorted.filter(isLong), ...sorted.filter((file) => !isLong(file))]
+    const faults = sorted.filter(isFault)
+    const others = sorted.filter((file) => !isFault(file))
+    const apart = Math.ceil(others.length / Math.max(1, faults.length))
+    return [
+      ...faults.flatMap((file, i) => [file, ...others.slice(i * apart, (i + 1) * apart)]),
+      ...others.slice(faults.length * apart),
+    ]
   }
 }
 
@@ -27,7 +36,7 @@ export default defineConfig({
     testTimeout: 30_000,
     hookTimeout: 60_000,
     maxWorkers: 2,
-    sequence: { sequencer: LongestFirst },
+    sequence: { sequencer: SpreadFaults },
     env: { NODE_OPTIONS: '--enable-source-maps' },
   },
 })

@@ -117,6 +117,20 @@ export class Governor {
     }
   }
 
+  /** What a limit per process leaves free. `here`: runs of this process, by type. */
+  freeHere(limit: string, here: ReadonlyMap<string, number>): number | undefined {
+    const under = this.#registry.contracts.flatMap((contract) => {
+      const found = limitsOf(contract, this.#rules).find(({ name }) => name === limit)
+      return found?.perProcess === undefined ? [] : [{ type: contract.type, most: found.perProcess }]
+    })
+    const [first] = under
+    if (first === undefined) return undefined
+    return Math.max(
+      0,
+      under.reduce((free, { type }) => free - (here.get(type) ?? 0), first.most),
+    )
+  }
+
   /** The queues in which something may have waited for a place that a run of this type has left. */
   queuesWaitingFor(contract: JobContract, tenant: string | null): readonly string[] {
     let queues = this.#waiting.get(contract)

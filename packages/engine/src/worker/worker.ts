@@ -148,6 +148,11 @@ export class Worker {
     return this.#settings.lanes.reduce((sum, lane) => sum + lane.running, 0)
   }
 
+  /** How many more could run in this process under a limit that has `perProcess`; undefined: it has none, or nobody uses it. */
+  freePlaces(limit: string): number | undefined {
+    return this.#governor.freeHere(limit, this.#dispatcher.runsByType())
+  }
+
   get lanes(): readonly LaneDescription[] {
     return this.#settings.lanes.map(({ name, slots, queues }) => ({
       name,

@@ -1,4 +1,4 @@
-import { defineJob, defineLimit, defineQueues, InvalidDefinition, implement, RetryAfter } from 'millrace'
+import { defineJob, defineLimit, defineQueues, InvalidDefinition, implement, RetryAfter, type Worker } from 'millrace'
 import { fakeClock } from 'millrace/testing'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
@@ -147,12 +147,17 @@ describe('a limit on what runs at once', () => {
     const doors = [gate(), gate()]
     const millrace = t.client([job])
     await millrace.enqueueMany(job, numbered(10))
-    for (const door of doors) await t.client([job]).work({ handlers: [implement(job, () => door.pass())] })
+    const workers: Worker[] = []
+    for (const door of doors)
+      workers.push(await t.client([job]).work({ handlers: [implement(job, () => door.pass())] }))
     await eventually(async () => doors.every((door) => door.running === 2))
+    expect(workers.map((worker) => worker.freePlaces('chromium'))).toEqual([0, 0])
+    expect(workers[0]?.freePlaces('firefox')).toBeUndefined()
     expect(await t.sql(`select count(*)::int from millrace.job where status = 'pending'`)).toEqual([{ count: 6 }])
     for (const door of doors) door.open()
     await eventually(isEmpty(t), 30_000)
     expect(doors.map((door) => door.most)).toEqual([2, 2])
+    await eventually(async () => workers[0]?.freePlaces('chromium') === 2)
   })
 })
 
