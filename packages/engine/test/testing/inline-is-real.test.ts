@@ -217,8 +217,6 @@ async function rowsOf(id: string): Promise<Record<string, unknown[]>> {
 
 function comparable(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value), (key, each) => {
-    // Counts only while the job runs; a job that has crashed before may be taken by either claim.
-    if (key === 'limits') return null
     if (each === null) return each
     if (/^(id|job_id|jobId|run_id|runId|worker_id|parent_job_id|job)$/.test(key) && typeof each !== 'object') return key
     if (/^(stack|error_stack)$/.test(key)) return String(each).split('\n')[0]
