@@ -9,6 +9,7 @@ import { z } from 'zod'
 import { Admitter, keysWithRoom } from '#src/governance/admitter'
 import { Database } from '#src/store/db'
 import { type ClaimedJob, jobClaim, jobReleaseRun } from '#src/store/jobs'
+import { ensurePartitions } from '#src/store/partitions'
 import { type Settlement, settle } from '#src/store/settlements'
 import { type Setup, setup } from '../support/setup.ts'
 
@@ -105,6 +106,7 @@ let millrace: Millrace
 beforeAll(async () => {
   t = await setup()
   db = new Database({ connection: { connectionString: t.url }, schema: 'millrace', maxConnections: 2 })
+  await ensurePartitions(db, clock.databaseNow())
   millrace = t.client(Object.values(contracts), { clock, maxConnections: 2 })
 })
 
