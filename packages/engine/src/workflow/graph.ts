@@ -1,0 +1,67 @@
+// A started workflow as its rows show it: the steps, what they wait for, and how far each has come.
+
+/** What a failed step means for one that comes after it. */
+export type FailurePolicy =
+  /** The whole workflow fails. */
+  | 'fail'
+  /** The later step is skipped, and those after it. */
+  | 'skip'
+  /** The later step runs all the same, without the result. */
+  | 'continue'
+
+export type StepStatus =
+  /** Not started: a step before it has not ended. */
+  | 'waiting'
+  /** Its jobs are enqueued. */
+  | 'running'
+  | 'completed'
+  | 'failed'
+  | 'skipped'
+  | 'cancelled'
+
+export type UndoStatus = 'none' | 'running' | 'done' | 'failed'
+
+export type WorkflowStatus =
+  | 'running'
+  /** Something failed or somebody cancelled: nothing starts any more, and what still runs is awaited. */
+  | 'stopping'
+  | 'rolling back'
+  | 'completed'
+  | 'failed'
+  | 'cancelled'
+  | 'rolled back'
+  | 'rollback failed'
+
+export interface Step {
+  name: string
+  /** The steps before it, and what the failure of each means for this one. */
+  after: Readonly<Record<string, FailurePolicy>>
+  /** What its failure means for the workflow if no step comes after it. */
+  onFailure: FailurePolicy
+  canBeUndone: boolean
+  status: StepStatus
+  undo: UndoStatus
+  /** In which order steps completed, from 1; null before. */
+  completedAs: number | null
+}
+
+export interface WorkflowState {
+  status: WorkflowStatus
+  /** Why it stops, once it does. */
+  stopping: 'failed' | 'cancelled' | null
+  /** False: after a failure it stays as it is, until somebody resumes it or rolls it back. */
+  rollsBack: boolean
+  steps: readonly Step[]
+}
+
+/** What to do next. Everything in it is done in one transaction, under the lock of the workflow's row. */
+export interface Decision {
+  start: string[]
+  skip: string[]
+  /** Cancel what waits of these steps' jobs, and ask what runs to stop. */
+  cancel: string[]
+  /** The step to undo now: one at a time, the last completed first. */
+  undo: string | null
+  stopping: 'failed' | 'cancelled' | null
+  status: WorkflowStatus
+}
