@@ -1,0 +1,48 @@
+// A workflow as its author declared it: the graph, and the functions that lead results from step to step. No handler code.
+import type { StandardSchemaV1 } from '@standard-schema/spec'
+import type { JobContract, Retention } from '../contract/job.ts'
+import type { FailurePolicy } from './graph.ts'
+
+export interface WorkflowDefinition {
+  readonly name: string
+  /** What `start` takes; undefined: nothing. */
+  readonly input: StandardSchemaV1 | undefined
+  /** True: a failure undoes what was completed. False: it stays as it is until somebody decides. */
+  readonly rollsBack: boolean
+  /** How long its rows are kept after it ended. */
+  readonly retention: Retention
+  /** In the order of their declaration: a step comes after those it waits for. */
+  readonly steps: readonly StepDefinition[]
+}
+
+export interface StepDefinition {
+  readonly name: string
+  readonly contract: JobContract
+  readonly after: Readonly<Record<string, FailurePolicy>>
+  readonly onFailure: FailurePolicy
+  /** Of a step with many jobs: the list with one element for each, computed when the step starts. */
+  readonly over: ((scope: StepScope) => readonly unknown[]) | undefined
+  /** The payload of its job; of a step with many jobs, of the one for `item`. */
+  readonly payload: (scope: StepScope, item: unknown, index: number) => unknown
+  readonly undo: UndoDefinition | undefined
+}
+
+export interface UndoDefinition {
+  readonly contract: JobContract
+  /** Called for each completed job of the step. */
+  readonly payload: (scope: UndoScope) => unknown
+}
+
+/** What the functions of a step see. */
+export interface StepScope {
+  readonly workflowId: string
+  readonly input: unknown
+  /** The results of the steps directly before it; of one with many jobs, a list. Undefined: failed or skipped. */
+  readonly results: Readonly<Record<string, unknown>>
+}
+
+export interface UndoScope extends StepScope {
+  /** What the job to be undone was given, and has returned. */
+  readonly payload: unknown
+  readonly result: unknown
+}
