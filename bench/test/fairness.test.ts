@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { arePeersInstalled } from '#src/peers/install'
 import { idleOf, jainOf } from '#src/tenants/shares'
 import { bench, names, reportOf } from './run-bench.ts'
 
@@ -26,6 +27,12 @@ test('fairness prints its five figures beside the report', async () => {
     governedToPlain: { 50: of50, 500: of500, 5000: of5000 },
   })
   expect(jain).toBeLessThanOrEqual(1)
+  const figures = {
+    smallTenantWaitRatio: expect.any(Number),
+    waitP95: expect.any(Number),
+    idleShare: expect.any(Number),
+  }
+  expect(document).toMatchObject({ pgBossGroups: arePeersInstalled() ? figures : null })
 }, 180_000)
 
 describe('shares', () => {

@@ -6,6 +6,7 @@ import { aimed, atLeast, atMost, type Measurement, type Ratio, type Target } fro
 import { type Contestant, interleaveTrials, named, ratio, spread, type Trial } from '../rounds.ts'
 import type { Suite } from '../suite.ts'
 import { arrival } from '../tenants/arrivals.ts'
+import { bossGroups, NO_PEERS } from '../tenants/pg-boss-groups.ts'
 import { equalShares, slotSeconds, weightedShares } from '../tenants/shares.ts'
 import { fillTenants, tenantJob } from '../tenants/tenant-jobs.ts'
 import { drainRate, queues, trivial, untilEmpty } from '../trivial-jobs.ts'
@@ -18,6 +19,8 @@ const TRICKLE_BESIDE = 'one at a time, beside it, wait p95'
 const EQUAL = 'equal tenants'
 const WEIGHTED = 'weights 1, 2, 5, 10'
 const PLAIN = 'drain without tenants'
+const BOSS_ALONE = 'pg-boss groups, alone'
+const BOSS_BESIDE = 'pg-boss groups, beside a large one'
 const drainOf = (tenants: number) => `drain of ${tenants.toLocaleString('en')} tenants`
 /** By how many tenants the jobs are of: what is left of the drain rate without them. */
 const governedToPlain = new Map([
@@ -40,8 +43,14 @@ export const fairness: Suite = {
     const startedAt = new Date().toISOString()
     await using millrace = createMillrace({ database: bench.databaseUrl, jobs: [tenantJob, trivial] })
     const { options, environment, progress, step } = bench
-    const measurements = await interleaveTrials(trialsOf(bench, millrace), { rounds: options.rounds, progress, step })
-    const findings = judge(bench, measurements)
+    const backlog = Math.max(1_000, Math.round(BACKLOG * (options.scale ?? 1)))
+    const boss = await bossGroups(bench, [
+      { name: BOSS_ALONE, backlog: 0 },
+      { name: BOSS_BESIDE, backlog },
+    ])
+    const trials = [...trialsOf(bench, millrace, backlog), ...boss]
+    const measurements = await interleaveTrials(trials, { rounds: options.rounds, progress, step })
+    const findings = { ...judge(bench, measurements), ...(boss.length === 0 && { notes: [NO_PEERS] }) }
     const { ratios } = findings
     const of = (name: string) => named(ratios as Measurement[], name).median
     return {
@@ -52,6 +61,7 @@ export const fairness: Suite = {
         worstShareError: of('worst error of a share by weight'),
         idleSlotSeconds: named(findings.measurements, EQUAL, 'idle').median,
         governedToPlain: Object.fromEntries([...governedToPlain.keys()].map((n) => [n, of(`${drainOf(n)} / without`)])),
+        pgBossGroups: boss.length === 0 ? null : bossFigures(measurements),
         suite: 'fairness',
         startedAt,
         options,
@@ -62,8 +72,21 @@ export const fairness: Suite = {
   },
 }
 
-function trialsOf(bench: Bench, millrace: Millrace): Trial[] {
-  const backlog = Math.max(1_000, Math.round(BACKLOG * (bench.options.scale ?? 1)))
+/** The same arrival with half of the slots as each group's bound. Idle: while only the large one has work. */
+function bossFigures(all: readonly Measurement[]): {
+  smallTenantWaitRatio: number
+  waitP95: number
+  idleShare: number
+} {
+  const beside = named(all, BOSS_BESIDE, 'wait p95')
+  return {
+    smallTenantWaitRatio: ratio('', beside, named(all, BOSS_ALONE, 'wait p95')).median,
+    waitP95: beside.median,
+    idleShare: named(all, BOSS_BESIDE, 'idle').median,
+  }
+}
+
+function trialsOf(bench: Bench, millrace: Millrace, backlog: number): Trial[] {
   return [
     trial(arrival(bench, millrace, { name: ALONE, backlog: 0, how: 'burst' })),
     trial(arrival(bench, millrace, { name: BESIDE, backlog, how: 'burst' })),

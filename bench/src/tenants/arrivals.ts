@@ -8,8 +8,8 @@ import { percentile } from '../figures.ts'
 import type { Contestant } from '../rounds.ts'
 import { fillShared, tenantJob, timedHandler } from './tenant-jobs.ts'
 
-const SMALL_TENANTS = 50
-const JOBS_EACH = 10
+export const SMALL_TENANTS = 50
+export const JOBS_EACH = 10
 /** Enough for the worker to know how long its handlers take, and to claim ahead as it does when it has run for a while. */
 const WARM_JOBS = 200
 /** Ten jobs of 10 ms each fill an eighth of the slots. */
