@@ -72,8 +72,10 @@ export class Enqueuer {
     this.#tenants = new TenantLimits(services)
     this.#waker.onRules(() => this.#tenants.forget())
     this.#unkeyed = new GroupCommit(async (jobs) => {
-      const ids = await jobInsert(this.#db, this.#clock.databaseNow(), jobs)
-      this.#waker.wake(queuesOf(jobs))
+      const queues = queuesOf(jobs)
+      const telling = this.#waker.tellAfterSilence(queues)
+      const ids = await jobInsert(this.#db, this.#clock.databaseNow(), jobs, telling)
+      if (telling === undefined) this.#waker.wake(queues)
       return ids
     })
   }

@@ -2,7 +2,8 @@
 //
 // NOTIFY takes a lock on the whole server's notification queue at commit, so it is debounced per process and never
 // sent per row, in a transaction that writes nothing: the lock is held until the commit is on disk. Inside a caller's
-// transaction it is part of the insert, once per transaction and queue. It can be switched off.
+// transaction it is part of the insert, once per transaction and queue; so it is in the first insert after a silence, where
+// nobody waits for the lock and an idle worker starts the sooner. It can be switched off.
 import { monotonicMs } from '../clock.ts'
 import type { Database } from '../store/db.ts'
 import type { InsertOptions } from '../store/jobs.ts'
@@ -10,6 +11,8 @@ import type { WorkKey } from '../store/keyed-work.ts'
 import { channelOf, encodeMessage, type Message, notify } from '../store/notifications.ts'
 
 const MIN_GAP_MS = 5
+/** A process that has sent nothing for so long is not busy enqueueing. */
+const SILENCE_MS = 10
 /** What more keys than this have blocked is left to the sweep. */
 const MAX_KEYS_TOLD = 100
 
@@ -56,6 +59,18 @@ export class Waker {
 
   #wakeLocal(queues: Iterable<string>): void {
     for (const queue of queues) for (const listener of this.#local) listener(queue)
+  }
+
+  /**
+   * What an insert of our own may tell by itself: undefined, unless this process only enqueues and has been silent. One
+   * with workers wakes them directly, and tells others afterwards.
+   */
+  tellAfterSilence(queues: Iterable<string>): InsertOptions | undefined {
+    const now = monotonicMs()
+    if (!this.#isEnabled || this.#local.size > 0 || this.#timer !== undefined) return undefined
+    if (now < this.#lastSentMs + SILENCE_MS) return undefined
+    this.#lastSentMs = now
+    return this.tellAtCommit(queues)
   }
 
   /** What an insert in a caller's transaction tells: Postgres delivers it if and when that transaction commits. */
