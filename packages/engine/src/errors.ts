@@ -172,7 +172,10 @@ export class Undecryptable extends MillraceError {
     const why = isKeyMissing
       ? `it was encrypted under key "${keyId}", which this program does not have (${have}). Add that key behind the others, then redrive the dead letter.`
       : `it does not open under key "${keyId}". Either that id belongs to another key by now, or the value was altered or moved from another place.`
-    super('undecryptable', `The stored ${part} of job "${type}" cannot be decrypted at ${path}: ${why}`)
+    super(
+      'undecryptable',
+      `The stored ${part} of job "${type}" cannot be decrypted${path === '' ? '' : ` at ${path}`}: ${why}`,
+    )
     this.type = type
     this.path = path
     this.keyId = keyId

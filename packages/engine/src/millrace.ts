@@ -39,6 +39,7 @@ import { Database } from './store/db.ts'
 import type { JobFilter } from './store/job-list.ts'
 import type { Job, JobAttempt, QueueCount } from './store/jobs.ts'
 import { checkSchema } from './store/migrator.ts'
+import type { JobStep } from './store/once-keys.ts'
 import { checkServer } from './store/server.ts'
 import { type WorkOptions, workerSettings } from './worker/work-options.ts'
 import { Worker } from './worker/worker.ts'
@@ -245,6 +246,11 @@ export class Millrace {
   /** The failed attempts of a job, oldest first. */
   attempts(id: string): Promise<JobAttempt[]> {
     return this.#jobs.attempts(id)
+  }
+
+  /** What a job has recorded by ctx.step, and a step that it is at: so far has it come. */
+  steps(id: string): Promise<JobStep[]> {
+    return this.#jobs.steps(id)
   }
 
   /** All jobs that share a correlation id, live and archived, in order of creation. */

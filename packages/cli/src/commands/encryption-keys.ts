@@ -73,16 +73,18 @@ function statusTable(keys: readonly KeyUse[]): string {
     String(key.live),
     String(key.deadLetters),
     String(key.archive),
+    String(key.records),
     verdict(key),
   ])
-  return table(['KEY', 'USE', 'LIVE', 'DEAD LETTERS', 'ARCHIVE', 'NEEDED'], rows)
+  return table(['KEY', 'USE', 'LIVE', 'DEAD LETTERS', 'ARCHIVE', 'RECORDS', 'NEEDED'], rows)
 }
 
-function verdict({ isFirst, isNeeded, live, deadLetters, archive }: KeyUse): string {
+function verdict({ isFirst, isNeeded, live, deadLetters, archive, records }: KeyUse): string {
   if (isFirst) return 'yes'
   if (!isNeeded) return 'no: it can be removed'
-  return live + deadLetters > 0
-    ? 'yes: rotate first'
+  if (live + deadLetters > 0) return 'yes: rotate first'
+  return records > 0
+    ? `until what ${records} ${records === 1 ? 'job has' : 'jobs have'} recorded is forgotten`
     : `only to read ${archive} archived ${archive === 1 ? 'job' : 'jobs'}`
 }
 

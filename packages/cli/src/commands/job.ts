@@ -1,5 +1,5 @@
 import { Command } from 'commander'
-import type { Job, JobAttempt, Millrace } from 'millrace'
+import type { Job, JobAttempt, JobStep, Millrace } from 'millrace'
 import { addClientOptions, type ClientOptions, withClient } from '../client.ts'
 import { Refused } from '../failure.ts'
 import { fromNow, oneLine, print, printJson } from '../print.ts'
@@ -14,8 +14,8 @@ Examples:
 
 export function jobCommand(): Command {
   const command = new Command('job')
-    .summary('show one job with its attempts')
-    .description('Show one job: its state, payload, result, and the attempts that failed.')
+    .summary('show one job with its attempts and steps')
+    .description('Show one job: its state, payload, result, the attempts that failed, and the steps that are finished.')
     .argument('<id>', 'the id of the job')
   return addClientOptions(command).addHelpText('after', help).action(act)
 }
@@ -25,9 +25,11 @@ async function act(id: string, options: ClientOptions, command: Command): Promis
     const job = await millrace.job(id)
     if (job === undefined) throw noSuchJob(id)
     const attempts = await millrace.attempts(id)
-    if (options.json) return printJson({ ...job, attempts })
+    const steps = await millrace.steps(id)
+    if (options.json) return printJson({ ...job, attempts, steps })
     print(block(job, await letterOf(millrace, job)))
     if (attempts.length > 0) print(`\n${table(['ATTEMPT', 'FAILED', 'ERROR'], attempts.map(attemptRow))}`)
+    if (steps.length > 0) print(`\n${table(['STEP', 'FINISHED', 'TOOK'], steps.map(stepRow))}`)
   })
 }
 
@@ -76,6 +78,11 @@ function block(job: Job, letter: string | null): string {
   const shown = lines.filter((line): line is [string, string] => line[1] !== null)
   const width = Math.max(...shown.map(([label]) => label.length))
   return shown.map(([label, value]) => `${label.padEnd(width)}  ${oneLine(value, 2_000)}\n`).join('')
+}
+
+function stepRow({ name, startedAt, finishedAt }: JobStep): string[] {
+  if (finishedAt === null) return [oneLine(name, 60), `begun ${fromNow(startedAt)}`, '']
+  return [oneLine(name, 60), fromNow(finishedAt), `${(finishedAt.getTime() - startedAt.getTime()) / 1_000} s`]
 }
 
 function attemptRow({ attempt, finishedAt, errorClass, errorMessage }: JobAttempt): string[] {

@@ -1,7 +1,8 @@
 // Which encryption keys are still needed, and bringing stored values under the first one.
 //
 // Both walk page by page, so no statement takes long and nothing is held for long. A rotation that is cut off is repeated:
-// what was done stays done. The archive is only counted: its rows leave by themselves when their time is over.
+// what was done stays done. The archive and what handlers recorded are only counted: those rows leave by themselves when
+// their time is over.
 import type { Clock } from '../clock.ts'
 import type { Registry } from '../contract/registry.ts'
 import { resealed } from '../contract/sealed.ts'
@@ -17,10 +18,12 @@ export interface KeyUse {
   readonly isFirst: boolean
   /** This program has it. */
   readonly isKnown: boolean
-  /** How many live jobs, dead letters and archived jobs hold values under it. */
+  /** How many live jobs, dead letters and archived jobs hold values under it, and how many jobs recorded some. */
   readonly live: number
   readonly deadLetters: number
   readonly archive: number
+  /** By ctx.once and ctx.step. */
+  readonly records: number
   /** False: nothing stored needs it, so it can be removed. */
   readonly isNeeded: boolean
 }
@@ -45,6 +48,7 @@ interface Walking {
 
 const PAGE = 500
 const MOST_UNREADABLE = 100
+const UNUSED = { live: 0, deadLetters: 0, archive: 0, records: 0 }
 
 export class EncryptionKeys {
   readonly #db: Database
@@ -60,11 +64,11 @@ export class EncryptionKeys {
   /** Every key that this program has or that something stored was encrypted under. Reads all jobs. */
   async status(options: Walking = {}): Promise<KeyUse[]> {
     const { keys } = this.#registry
-    const counts = new Map((keys?.ids ?? []).map((id) => [id, { live: 0, deadLetters: 0, archive: 0 }]))
-    for (const place of ['live', 'deadLetters', 'archive'] as const) {
+    const counts = new Map((keys?.ids ?? []).map((id) => [id, { ...UNUSED }]))
+    for (const place of ['live', 'deadLetters', 'archive', 'records'] as const) {
       await this.#walk(place, options, async (page) => {
         for (const id of page.flatMap((row) => [...new Set(row.keys)])) {
-          const uses = counts.get(id) ?? { live: 0, deadLetters: 0, archive: 0 }
+          const uses = counts.get(id) ?? UNUSED
           counts.set(id, { ...uses, [place]: uses[place] + 1 })
         }
         return 0
@@ -72,7 +76,7 @@ export class EncryptionKeys {
     }
     return [...counts].map(([id, uses]) => {
       const isFirst = id === keys?.first
-      const isNeeded = isFirst || uses.live + uses.deadLetters + uses.archive > 0
+      const isNeeded = isFirst || Object.values(uses).some((count) => count > 0)
       return { id, isFirst, isKnown: keys?.ids.includes(id) ?? false, ...uses, isNeeded }
     })
   }

@@ -21,6 +21,7 @@ import {
   queueCounts,
 } from '../store/jobs.ts'
 import { workKeysOf } from '../store/keyed-work.ts'
+import { type JobStep, stepList } from '../store/once-keys.ts'
 import { ensurePartitions } from '../store/partitions.ts'
 import type { Herald } from './herald.ts'
 import { shownJob } from './protect.ts'
@@ -138,6 +139,10 @@ export class JobManager {
 
   async attempts(id: string): Promise<JobAttempt[]> {
     return isJobId(id) ? jobAttempts(this.#db, id) : []
+  }
+
+  async steps(id: string): Promise<JobStep[]> {
+    return isJobId(id) ? stepList(this.#db, id) : []
   }
 
   queues(): Promise<QueueCount[]> {

@@ -20,6 +20,7 @@ import {
 } from '../store/dead-letters.ts'
 import type { NewJob } from '../store/jobs.ts'
 import { workKeysOf } from '../store/keyed-work.ts'
+import { stepInherit } from '../store/once-keys.ts'
 import { newJob } from './enqueue-options.ts'
 import { insertKeyed, KEY_WAIT_MS } from './keyed-insert.ts'
 import { edited, isErased, originalPayload, protectedJob } from './protect.ts'
@@ -183,8 +184,11 @@ async function writeIn(
     const { status, id: jobId } = inserted[i] as KeyedResult
     return { status: status === 'queued' ? ('redriven' as const) : ('duplicate' as const), id, jobId }
   })
+  const deadJobs = new Map(open.map(({ id, job }) => [id, job.parentJobId as string]))
   const redriven = written.filter(({ status }) => status === 'redriven')
   await deadLetterRedriven(tx, now, redriven, request.by)
+  const heirs = redriven.map(({ id, jobId }) => ({ deadJobId: deadJobs.get(id) as string, jobId }))
+  await stepInherit(tx, now, heirs)
   return [...results, ...written]
 }
 

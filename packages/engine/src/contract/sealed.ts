@@ -3,7 +3,7 @@ import { EncryptionKeyMissing, InvalidPayload, Undecryptable } from '../errors.t
 import type { JobContract } from './job.ts'
 import { CannotOpen, type KeyRing, type SealedValue } from './key-ring.ts'
 
-export type SealedPart = 'payload' | 'result'
+export type SealedPart = 'payload' | 'result' | 'record'
 
 /** The one key of the object that stands for an encrypted value. No payload may have a key of this name. */
 export const SEAL = '$encrypted'
@@ -90,14 +90,36 @@ export function openStored(
   })
 }
 
+/** What a handler recorded, encrypted as a whole if anything of its type is sensitive. `place` binds it to where it stands. */
+export function sealRecord(
+  keys: KeyRing | undefined,
+  { type, sensitive }: Pick<JobContract, 'type' | 'sensitive'>,
+  { place, text }: { place: readonly string[]; text: string },
+): string {
+  if (sensitive.length === 0) return text
+  if (keys === undefined) throw new EncryptionKeyMissing(type)
+  return JSON.stringify({ [SEAL]: keys.seal(JSON.parse(text), ['record', ...place]) })
+}
+
+/** The same text in plain, as it is if it was not encrypted. Throws Undecryptable. */
+export function openRecord(
+  keys: KeyRing | undefined,
+  type: string,
+  { place, text }: { place: readonly string[]; text: string },
+): string {
+  const sealed = sealedValue(JSON.parse(text))
+  if (sealed === undefined) return text
+  return JSON.stringify(openOne(keys, { type, part: 'record' }, { sealed, path: [], place: ['record', ...place] }))
+}
+
 function openOne(
   keys: KeyRing | undefined,
   { type, part }: { type: string; part: SealedPart },
-  { sealed, path }: { sealed: SealedValue; path: readonly string[] },
+  { sealed, path, place }: { sealed: SealedValue; path: readonly string[]; place?: readonly string[] },
 ): unknown {
   try {
     if (keys === undefined) throw new CannotOpen(sealed.key, true)
-    return keys.open(sealed, [part, type, ...path])
+    return keys.open(sealed, place ?? [part, type, ...path])
   } catch (error) {
     if (!(error instanceof CannotOpen)) throw error
     const { keyId, isKeyMissing } = error

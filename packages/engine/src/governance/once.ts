@@ -1,4 +1,5 @@
-// ctx.once: what is done under a key is done once, and whoever asks again gets the recorded result.
+// ctx.once: what is done under a key is done once, and whoever asks again gets the recorded result. ctx.step is the same
+// with keys that belong to one job, and are kept as long as it is (steps.ts).
 //
 // Outside of a transaction the key is claimed, then the work is done, then its result is recorded: if the process dies in
 // between, the next run takes the key over and does the work again. Inside of one, key, result and effects commit
@@ -20,6 +21,8 @@ import {
   onceLook,
   onceRelease,
   onceTakeOver,
+  STEP_SCOPE,
+  stepScope,
 } from '../store/once-keys.ts'
 
 export interface OnceOptions {
@@ -40,13 +43,26 @@ export interface OnceCaller {
   readonly signal: AbortSignal
 }
 
-/** What is to be done, and where secrets may be in its result. */
+/** Encrypts what runs of sensitive types record, and decrypts it. `place` binds a record to where it stands. */
+export interface RecordVault {
+  seal(place: readonly string[], text: string): string | Promise<string>
+  open(place: readonly string[], text: string): string | Promise<string>
+}
+
+/** What is to be done, where secrets may be in its result, and how that is stored. */
 export interface OnceWork<Value> {
   key: string
   work: () => Value | Promise<Value>
   allowSecrets: readonly string[]
   options: OnceOptions
+  vault: RecordVault
+  /** The key is a step of its job: see steps.ts. */
+  isStep?: boolean
 }
+
+/** How a call names itself in errors. */
+const wordsFor = (isStep: boolean) =>
+  isStep ? { call: 'ctx.step', key: 'The name' } : { call: 'ctx.once', key: 'The key' }
 
 /** How long a key that another run holds is waited for, before the job makes room for others. */
 const WAIT_MS = 2_000
@@ -64,22 +80,28 @@ export class Once {
   }
 
   /** Returns what JSON makes of the result, the first time as well as later. */
-  async run<Value>(caller: OnceCaller, { key, work, allowSecrets, options }: OnceWork<Value>): Promise<Value> {
-    const claim = claimOf(caller, key, options)
+  async run<Value>(caller: OnceCaller, once: OnceWork<Value>): Promise<Value> {
+    const { work, options, vault } = once
+    const claim = claimOf(caller, once)
+    const place = once.isStep ? ['step', caller.type, claim.key] : ['once', claim.scope, claim.key]
     caller.signal.throwIfAborted()
     const tx = options.tx ?? openTransaction()
     const session = tx === undefined ? this.#db : sessionOn(tx, this.#db.schema)
     const recorded = await this.#claim(session, claim, caller.signal)
-    if (recorded !== undefined) return parsed(recorded.result)
+    if (recorded !== undefined) {
+      return parsed(recorded.result === null ? null : await vault.open(place, recorded.result))
+    }
     let result: string | null
+    let stored: string | null
     try {
-      result = textOf(await work(), caller.type, allowSecrets)
+      result = textOf(await work(), caller.type, once)
+      stored = result === null ? null : await vault.seal(place, result)
     } catch (error) {
       // In a transaction that has failed this fails too, and the rollback does it. Otherwise the key goes with this run.
       await onceRelease(session, claim).catch(() => {})
       throw error
     }
-    await this.#record(session, claim, result)
+    await this.#record(session, claim, stored)
     return parsed(result)
   }
 
@@ -94,8 +116,8 @@ export class Once {
       if (await this.#isClaimed(session, claim)) return undefined
       const now = this.#clock.databaseNow()
       const { isOwnLive, holder } = await onceLook(session, now, claim)
-      if (!isOwnLive) throw new LeaseLost('another run has taken over, so ctx.once does nothing')
-      const standing = holder === undefined ? 'free' : standingOf(holder)
+      if (!isOwnLive) throw new LeaseLost('another run has taken over, so nothing is done here')
+      const standing = holder === undefined ? 'free' : standingOf(holder, claim.isStep)
       if (holder !== undefined) {
         if (standing === 'recorded') return holder
         if (standing === 'free' && (await onceTakeOver(session, now, claim, holder))) return undefined
@@ -131,34 +153,41 @@ export class Once {
 }
 
 /** Where a key stands that somebody holds or held. */
-export function standingOf({ state, isExpired, isLive }: OnceHolder): 'recorded' | 'free' | 'busy' {
-  if (state === 'done') return isExpired ? 'free' : 'recorded'
+export function standingOf({ state, isExpired, isLive }: OnceHolder, isStep = false): 'recorded' | 'free' | 'busy' {
+  // A step counts for as long as its job lives; its time says only when housekeeping looks whether that is so.
+  if (state === 'done') return isExpired && !isStep ? 'free' : 'recorded'
   return isLive ? 'busy' : 'free'
 }
 
-function claimOf({ jobId, runId, type, tenant }: OnceCaller, key: string, options: OnceOptions): OnceClaim {
+function claimOf(caller: OnceCaller, { key, options, isStep = false }: OnceWork<unknown>): OnceClaim {
+  const { jobId, runId, type, tenant } = caller
+  const words = wordsFor(isStep)
+  const scope = isStep ? stepScope(jobId) : usable(options.scope ?? type, 'The scope of ctx.once')
+  if (!isStep && scope.startsWith(STEP_SCOPE))
+    throw new InvalidDefinition(`The scope of ctx.once begins with "${STEP_SCOPE}", which is kept for ctx.step.`)
   return {
     tenant: tenant ?? '',
-    scope: usable(options.scope ?? type, 'The scope'),
-    key: usable(key, 'The key'),
+    scope,
+    key: usable(key, `${words.key} of ${words.call}`),
     jobId,
     runId,
-    retentionMs: toMs(options.retention ?? '7d', 'ctx.once: retention'),
+    isStep,
+    retentionMs: toMs(options.retention ?? (isStep ? '1d' : '7d'), `${words.call}: retention`),
   }
 }
 
 function usable(text: unknown, what: string): string {
   if (typeof text === 'string' && text !== '' && text.length <= MAX_KEY && isStorable(text)) return text
   throw new InvalidDefinition(
-    `${what} of ctx.once is not usable: expected 1 to ${MAX_KEY} characters without NUL or lone surrogates.`,
+    `${what} is not usable: expected 1 to ${MAX_KEY} characters without NUL or lone surrogates.`,
   )
 }
 
-function textOf(value: unknown, type: string, allowSecrets: readonly string[]): string | null {
+function textOf(value: unknown, type: string, { allowSecrets, isStep, key }: OnceWork<unknown>): string | null {
   if (value === undefined) return null
   const encoded = encodeResult({ allowSecrets }, value)
   if ('text' in encoded) return encoded.text
-  throw new InvalidResult(type, `in ctx.once, ${encoded.problem}`)
+  throw new InvalidResult(type, `in ${isStep ? `step "${key}"` : 'ctx.once'}, ${encoded.problem}`)
 }
 
 const parsed = <Value>(text: string | null): Value => (text === null ? undefined : JSON.parse(text)) as Value

@@ -1,6 +1,6 @@
 // Creates the archive's partitions ahead, drops the expired ones, and forgets workers that ended, dead letters that were
 // settled long ago, pauses and dedupe windows that are over, what dead runs had reserved of budgets, and the expired
-// results of ctx.once. Cancels what deleted tenants have left.
+// results of ctx.once and ctx.step. Cancels what deleted tenants have left.
 //
 // Runs hourly in every worker process; every step is harmless when another process does the same at that moment, and
 // is finished by the next pass if it was cut off.
@@ -11,7 +11,7 @@ import type { Database } from '../store/db.ts'
 import { deadLetterPrune } from '../store/dead-letters.ts'
 import { dedupWindowPrune } from '../store/dedup.ts'
 import { jobCancelWaiting, type Now } from '../store/jobs.ts'
-import { oncePrune } from '../store/once-keys.ts'
+import { oncePrune, stepKeep } from '../store/once-keys.ts'
 import { ensurePartitions, prunePartitions } from '../store/partitions.ts'
 import { pausePrune } from '../store/pauses.ts'
 import { tenantLeftovers } from '../store/tenants.ts'
@@ -25,6 +25,7 @@ const LETTERS_AT_ONCE = 1_000
 const RESERVATIONS_AT_ONCE = 1_000
 const LEFTOVERS_AT_ONCE = 1_000
 const ONCE_KEYS_AT_ONCE = 1_000
+const STEPS_AT_ONCE = 1_000
 const WINDOWS_AT_ONCE = 5_000
 
 export interface HousekeepingResult {
@@ -34,6 +35,8 @@ export interface HousekeepingResult {
   lettersForgotten: number
   reservationsForgotten: number
   onceKeysForgotten: number
+  /** Steps of jobs that are still known: they are looked at again later. */
+  stepsKept: number
   leftoversCancelled: number
   windowsForgotten: number
 }
@@ -60,6 +63,7 @@ export class Housekeeper implements Ticker<HousekeepingResult> {
       workersForgotten: await workerPrune(this.#db, null, FORGET_WORKERS_AFTER_MS),
       lettersForgotten: await deadLetterPrune(this.#db, now, FORGET_LETTERS_AFTER_MS, LETTERS_AT_ONCE),
       reservationsForgotten: await budgetReservationSweep(this.#db, RESERVATIONS_AT_ONCE),
+      stepsKept: await stepKeep(this.#db, now, STEPS_AT_ONCE),
       onceKeysForgotten: await oncePrune(this.#db, now, ONCE_KEYS_AT_ONCE),
       leftoversCancelled: await this.#cancelLeftovers(now),
       windowsForgotten: await dedupWindowPrune(this.#db, now, WINDOWS_AT_ONCE),
@@ -78,6 +82,7 @@ export class Housekeeper implements Ticker<HousekeepingResult> {
       result.lettersForgotten === LETTERS_AT_ONCE ||
       result.reservationsForgotten === RESERVATIONS_AT_ONCE ||
       result.onceKeysForgotten === ONCE_KEYS_AT_ONCE ||
+      result.stepsKept === STEPS_AT_ONCE ||
       result.leftoversCancelled === LEFTOVERS_AT_ONCE ||
       result.windowsForgotten === WINDOWS_AT_ONCE
     return isMore ? 0 : HOUR_MS

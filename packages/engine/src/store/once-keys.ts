@@ -1,6 +1,12 @@
-// Keys under which something is done once: who does it, and what came of it.
+// Keys under which something is done once: who does it, and what came of it. The steps of a job are such keys too.
+import { plainArray, textArray } from './arrays.ts'
 import type { Session } from './db.ts'
 import type { Now } from './jobs.ts'
+import { ARCHIVE_DAYS } from './partitions.ts'
+
+/** What the scope of a step begins with; its job's id follows. The statements spell it out. */
+export const STEP_SCOPE = '$step:'
+export const stepScope = (jobId: string): string => `${STEP_SCOPE}${jobId}`
 
 /** A key, and the run that wants it. */
 export interface OnceClaim {
@@ -10,6 +16,8 @@ export interface OnceClaim {
   key: string
   jobId: string
   runId: string
+  /** It belongs to the job, and is kept as long as that is; `retentionMs` says when to look. */
+  isStep: boolean
   retentionMs: number
 }
 
@@ -68,6 +76,36 @@ export async function onceRelease(session: Session, claim: OnceClaim): Promise<v
 
 export async function oncePrune(session: Session, now: Now, limit: number): Promise<number> {
   return (await session.run('oncePrune', [now, limit])).length
+}
+
+export interface JobStep {
+  name: string
+  startedAt: Date
+  /** Null: it is under way, or the process died in it. */
+  finishedAt: Date | null
+}
+
+/** In the order in which they began. */
+export function stepList(session: Session, jobId: string): Promise<JobStep[]> {
+  return session.run('stepList', [jobId])
+}
+
+/** Gives the job that takes the place of a dead one the steps that this had finished. */
+export async function stepInherit(
+  session: Session,
+  now: Now,
+  heirs: readonly { deadJobId: string; jobId: string }[],
+): Promise<void> {
+  if (heirs.length === 0) return
+  const [dead, jobs] = [heirs.map(({ deadJobId }) => deadJobId), heirs.map(({ jobId }) => jobId)]
+  await session.run('stepInherit', [now, plainArray(dead), plainArray(jobs)])
+}
+
+/** Puts off the end of steps whose job is still known. Returns how many. */
+export async function stepKeep(session: Session, now: Now, limit: number): Promise<number> {
+  const retentions = ARCHIVE_DAYS.map(({ retention }) => retention)
+  const days = ARCHIVE_DAYS.map(({ keepDays }) => keepDays)
+  return (await session.run('stepKeep', [now, limit, textArray(retentions), plainArray(days)])).length
 }
 
 const valuesOf = (now: Now, { tenant, scope, key, jobId, runId }: OnceClaim): unknown[] => [

@@ -4,13 +4,18 @@ import { plainArray, textArray } from './arrays.ts'
 import { type Database, qualified } from './db.ts'
 import type { Now } from './jobs.ts'
 
+/** How many days the archive keeps jobs. */
+export const ARCHIVE_DAYS = [
+  { retention: 'short', keepDays: 1 },
+  { retention: 'standard', keepDays: 7 },
+  { retention: 'long', keepDays: 90 },
+] as const
+
 /** How many days each kind of history is kept. */
 const FAMILIES = [
-  { parent: 'job_archive_short', keepDays: 1 },
-  { parent: 'job_archive_standard', keepDays: 7 },
-  { parent: 'job_archive_long', keepDays: 90 },
+  ...ARCHIVE_DAYS.map(({ retention, keepDays }) => ({ parent: `job_archive_${retention}`, keepDays })),
   { parent: 'job_attempt', keepDays: 30 },
-] as const
+]
 
 const DAYS_AHEAD = 3
 /** Detaching waits for transactions that are reading the partition. */

@@ -2,12 +2,13 @@
 import { plainArray, textArray } from './arrays.ts'
 import type { Session } from './db.ts'
 
-export type SealedPlace = 'live' | 'deadLetters' | 'archive'
+export type SealedPlace = 'live' | 'deadLetters' | 'archive' | 'records'
 
 const statements = {
   live: { keys: 'jobKeys', lock: 'jobLockPayload', write: 'jobWritePayload' },
   deadLetters: { keys: 'deadLetterKeys', lock: 'deadLetterLockPayload', write: 'deadLetterWritePayload' },
   archive: { keys: 'jobArchiveKeys' },
+  records: { keys: 'onceKeys' },
 } as const
 
 /** One page of rows in the order of their ids, with a key id for each encrypted value. */

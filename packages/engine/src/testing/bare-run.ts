@@ -83,6 +83,7 @@ class BareBench {
         completeIn: () => this.#refuse(),
         breakerDoor: () => CLOSED_DOOR,
         once: () => this.#refuse(),
+        step: () => this.#refuse(),
         tenantDb: () => this.#refuse(),
         isCompleted: async () => false,
         onStarted: () => {},
@@ -96,7 +97,7 @@ class BareBench {
   }
 
   async #refuse(): Promise<never> {
-    throw this.#misused('ctx.transaction, ctx.complete, ctx.once or ctx.tenantDb')
+    throw this.#misused('ctx.transaction, ctx.complete, ctx.once, ctx.step or ctx.tenantDb')
   }
 
   #misused(what: string): InvalidDefinition {

@@ -10,7 +10,7 @@ import { ensurePartitions } from '../store/partitions.ts'
 import { Acker, type Entry, type SettleResult } from '../worker/acker.ts'
 import { breakerDoor } from '../worker/breaker-door.ts'
 import type { Implementation } from '../worker/context.ts'
-import { Effects } from '../worker/effects.ts'
+import { Effects, recordVault } from '../worker/effects.ts'
 import { Executor, type ExecutorServices } from '../worker/executor.ts'
 import type { Run } from '../worker/run.ts'
 import { RunBudgets } from '../worker/run-budgets.ts'
@@ -78,6 +78,7 @@ export class InlineRunner {
       logger: this.#logger,
       tenantRole,
       settlementOf: (run, value) => settlementOfValue(run, value, null),
+      vault: recordVault,
     })
     const { completion } = effects
     return {
@@ -93,6 +94,7 @@ export class InlineRunner {
       completeIn: (run, tx, result) => completion.in(run, tx, result),
       breakerDoor: (run, service) => breakerDoor(this.#breakers, run, service),
       once: (run, context, call) => effects.once(run, context, call),
+      step: (run, context, call) => effects.step(run, context, call),
       tenantDb: (run, context, call) => effects.tenantDb(run, context, call),
       isCompleted: (run) => completion.wasSettled(run),
       onStarted: (run) => events.emit('job_started', { job: run.ref() }),

@@ -8,7 +8,7 @@ import type { OnceOptions } from '../governance/once.ts'
 import type { TenantDbOptions } from '../governance/tenant-db.ts'
 import type { Logger } from '../logger.ts'
 import type { Queryable, Transaction } from '../store/db.ts'
-import type { EffectsContext, OnceCall, TenantDbCall } from './effects.ts'
+import type { EffectsContext, OnceCall, StepOptions, TenantDbCall } from './effects.ts'
 import { FlightRecorder } from './flight-recorder.ts'
 import { checkIsolation, type Isolation } from './isolation/isolation.ts'
 import type { Run } from './run.ts'
@@ -59,6 +59,12 @@ export interface JobContext {
    */
   once<Value>(key: string, work: () => Value | Promise<Value>, options?: OnceOptions): Promise<Value>
   /**
+   * A part of the handler that is not repeated: its result is recorded with the job, and a retry, or a redrive of the dead
+   * letter, gets the record instead of doing it again. Dies the process between effect and record, it is done again; inside
+   * a transaction the record commits with the effects. The result is JSON, the first time too. Every name once per run.
+   */
+  step<Value>(name: string, work: () => Value | Promise<Value>, options?: StepOptions): Promise<Value>
+  /**
    * Runs `work` in a transaction under the tenant's role, where row-level security decides what it sees. Throws
    * TenantIsolationViolation when it writes a row of another tenant. With `{ complete: true }` the job completes in that
    * transaction, as with ctx.transaction.
@@ -93,6 +99,7 @@ export interface ContextServices {
   budgetPort(run: Run): BudgetPort
   breakerDoor(run: Run, service: Service | string): Door
   once<Value>(run: Run, context: EffectsContext, call: OnceCall<Value>): Promise<Value>
+  step<Value>(run: Run, context: EffectsContext, call: OnceCall<Value>): Promise<Value>
   tenantDb<Value>(run: Run, context: EffectsContext, call: TenantDbCall<Value>): Promise<Value>
 }
 
@@ -189,6 +196,10 @@ export class RunningContext implements JobContext {
 
   once<Value>(key: string, work: () => Value | Promise<Value>, options: OnceOptions = {}): Promise<Value> {
     return this.#services.once(this.#run, this, { key, work, options })
+  }
+
+  step<Value>(name: string, work: () => Value | Promise<Value>, { tx }: StepOptions = {}): Promise<Value> {
+    return this.#services.step(this.#run, this, { key: name, work, options: tx === undefined ? {} : { tx } })
   }
 
   tenantDb<Value>(work: (tx: Queryable) => Promise<Value>, options: TenantDbOptions = {}): Promise<Value> {

@@ -1,5 +1,8 @@
-// What a handler does through the database: complete in a transaction, do something once, work under its tenant's role.
-import { Once, type OnceCaller, type OnceOptions } from '../governance/once.ts'
+// What a handler does through the database: complete in a transaction, do something once or as a step, work under its
+// tenant's role.
+import { openRecord, sealRecord } from '../contract/sealed.ts'
+import { Once, type OnceCaller, type OnceOptions, type RecordVault } from '../governance/once.ts'
+import { Steps } from '../governance/steps.ts'
 import { TenantDb, type TenantDbOptions, type TenantDbServices, type TenantJob } from '../governance/tenant-db.ts'
 import type { Queryable, Transaction } from '../store/db.ts'
 import { type CompletableRun, Completion, type CompletionServices, demandInTime, transactionMs } from './completion.ts'
@@ -16,24 +19,48 @@ export interface TenantDbCall<Value> {
   options: TenantDbOptions
 }
 
+/** How a step is recorded. */
+export type StepOptions = Pick<OnceOptions, 'tx'>
+
+export interface EffectsServices<R> extends CompletionServices<R>, TenantDbServices {
+  /** For what runs of sensitive types record. */
+  vault(run: R): RecordVault
+}
+
+/** That of a run in this process, which has the contract and its keys. */
+export const recordVault = ({ contract, keys }: Pick<Run, 'contract' | 'keys'>): RecordVault => ({
+  seal: (place, text) => sealRecord(keys, contract, { place, text }),
+  open: (place, text) => openRecord(keys, contract.type, { place, text }),
+})
+
 /** The context of a run, as far as its effects are concerned. */
 export type EffectsContext = OnceCaller & TenantJob
 
 export class Effects<R extends CompletableRun = Run> {
   readonly completion: Completion<R>
-  readonly #services: CompletionServices<R> & TenantDbServices
+  readonly #services: EffectsServices<R>
   readonly #once: Once
+  readonly #steps: Steps
   readonly #tenantDb: TenantDb
 
-  constructor(services: CompletionServices<R> & TenantDbServices) {
+  constructor(services: EffectsServices<R>) {
     this.#services = services
     this.completion = new Completion<R>(services)
     this.#once = new Once(services)
+    this.#steps = new Steps(this.#once)
     this.#tenantDb = new TenantDb(services)
   }
 
   once<Value>(run: R, context: OnceCaller, call: OnceCall<Value>): Promise<Value> {
-    return this.#once.run(context, { ...call, allowSecrets: run.contract.allowSecrets })
+    return this.#once.run(context, this.#recorded(run, call))
+  }
+
+  step<Value>(run: R, context: OnceCaller, call: OnceCall<Value>): Promise<Value> {
+    return this.#steps.run(run, context, this.#recorded(run, call))
+  }
+
+  #recorded<Value>(run: R, call: OnceCall<Value>) {
+    return { ...call, allowSecrets: run.contract.allowSecrets, vault: this.#services.vault(run) }
   }
 
   tenantDb<Value>(run: R, context: TenantJob, { work, options }: TenantDbCall<Value>): Promise<Value> {

@@ -28,7 +28,7 @@ import { BackPressure } from './back-pressure.ts'
 import { breakerDoor } from './breaker-door.ts'
 import type { Implementation } from './context.ts'
 import { Dispatcher } from './dispatcher.ts'
-import { Effects } from './effects.ts'
+import { Effects, recordVault } from './effects.ts'
 import { Executor } from './executor.ts'
 import { type Claim, Fetcher } from './fetcher.ts'
 import { IsolatedPools } from './isolation/pools.ts'
@@ -302,12 +302,13 @@ export class Worker {
   #makeExecutor(): Executor {
     const { clock, events, handlerDb, logger } = this.#services
     const implementations = new Map(this.#settings.implementations.map((each) => [each.contract.type, each]))
-    const effects = new Effects({
+    const effects = new Effects<Run>({
       db: handlerDb,
       clock,
       logger,
       tenantRole: this.#settings.tenantRole,
       settlementOf: (run, value) => settlementOfValue(run, value, null),
+      vault: recordVault,
     })
     const { completion } = effects
     return new Executor({
@@ -323,6 +324,7 @@ export class Worker {
       completeIn: (run, tx, result) => completion.in(run, tx, result),
       breakerDoor: (run, service) => breakerDoor(this.#breakers, run, service),
       once: (run, context, call) => effects.once(run, context, call),
+      step: (run, context, call) => effects.step(run, context, call),
       tenantDb: (run, context, call) => effects.tenantDb(run, context, call),
       isCompleted: (run) => completion.wasSettled(run),
       onStarted: (run) => events.has('job_started') && events.emit('job_started', { job: run.ref() }),

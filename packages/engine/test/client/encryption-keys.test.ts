@@ -31,9 +31,18 @@ async function ward() {
 test('a rotation brings live jobs and dead letters under the first key, and the status says what still needs the old one', async () => {
   await using t = await ward()
   const millrace = t.client([job], { encryption: ringOf('b', 'a') })
-  const before = { id: 'a', isFirst: false, isKnown: true, live: 2, deadLetters: 1, archive: 2, isNeeded: true }
+  const before = {
+    id: 'a',
+    isFirst: false,
+    isKnown: true,
+    live: 2,
+    deadLetters: 1,
+    archive: 2,
+    records: 0,
+    isNeeded: true,
+  }
   expect(await millrace.encryptionKeys.status()).toEqual([
-    { id: 'b', isFirst: true, isKnown: true, live: 0, deadLetters: 0, archive: 0, isNeeded: true },
+    { id: 'b', isFirst: true, isKnown: true, live: 0, deadLetters: 0, archive: 0, records: 0, isNeeded: true },
     before,
   ])
   const progress: unknown[] = []

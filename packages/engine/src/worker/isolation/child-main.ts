@@ -12,7 +12,7 @@ import type { JobContext } from '../context.ts'
 import type { BudgetCall } from './budget-call.ts'
 import { ChildRun } from './child-run.ts'
 import { decodeThrown, demandSendable, encodeThrown, encodeValue, type SentEnding, withoutFields } from './encoding.ts'
-import type { DoorStep, FromChild, RunRequest, SentService, ToChild } from './protocol.ts'
+import type { DoorStep, FromChild, RunRequest, SentRecord, SentService, ToChild } from './protocol.ts'
 
 type UnknownHandler = (payload: unknown, ctx: JobContext) => unknown
 
@@ -76,7 +76,15 @@ async function load(module: string): Promise<void> {
 
 async function perform(request: RunRequest): Promise<void> {
   const { runId, jobId, correlationId } = request.facts
-  const run = new ChildRun(request, { db, tenantRole, tell: send, settlementOf, askBudget, askBreaker })
+  const run = new ChildRun(request, {
+    db,
+    tenantRole,
+    tell: send,
+    settlementOf,
+    askBudget,
+    askVault,
+    askBreaker,
+  })
   current = run
   let ending: SentEnding
   try {
@@ -119,6 +127,10 @@ async function settlementOf(runId: string, value: unknown): Promise<Settlement> 
 
 function askBudget(runId: string, call: BudgetCall): Promise<unknown> {
   return answerTo((ask) => ({ kind: 'budget', runId, ask, call }))
+}
+
+async function askVault(runId: string, kind: 'seal' | 'open', record: SentRecord): Promise<string> {
+  return (await answerTo((ask) => ({ kind, runId, ask, ...record }))) as string
 }
 
 async function askBreaker(runId: string, service: SentService, step: DoorStep): Promise<void> {

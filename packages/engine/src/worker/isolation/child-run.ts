@@ -1,11 +1,13 @@
 // A run as the process of an isolated handler knows it, and the context that its handler gets.
 import { type Clock, monotonicMs } from '../../clock.ts'
 import type { Retention } from '../../contract/job.ts'
+import { sealedValue } from '../../contract/sealed.ts'
 import { countsAgainst, type Service } from '../../contract/service.ts'
 import { LeaseLost } from '../../errors.ts'
 import { storable } from '../../failure.ts'
 import { callThrough, type Door } from '../../governance/breaker-call.ts'
 import type { BudgetStatus } from '../../governance/budget-status.ts'
+import type { RecordVault } from '../../governance/once.ts'
 import type { Logger } from '../../logger.ts'
 import type { Database } from '../../store/db.ts'
 import type { Settlement } from '../../store/settlements.ts'
@@ -15,7 +17,7 @@ import { Effects } from '../effects.ts'
 import { noBudget, PortedBudget, type RunBudget } from '../run-budget.ts'
 import { type BudgetCall, callingPort } from './budget-call.ts'
 import { encodeThrown, isSendable, sendableFields, withoutFields } from './encoding.ts'
-import type { AboutRun, DoorStep, RunFacts, RunRequest, SentService } from './protocol.ts'
+import type { AboutRun, DoorStep, RunFacts, RunRequest, SentRecord, SentService } from './protocol.ts'
 
 /** What a run can say to the worker. */
 type Saying = AboutRun extends infer Message ? (Message extends AboutRun ? Omit<Message, 'runId'> : never) : never
@@ -30,6 +32,8 @@ export interface ChildRunServices {
   /** Asks the worker how this value would be settled. */
   settlementOf(runId: string, value: unknown): Promise<Settlement>
   askBudget(runId: string, call: BudgetCall): Promise<unknown>
+  /** Has the worker encrypt or decrypt what the handler records. */
+  askVault(runId: string, kind: 'seal' | 'open', record: SentRecord): Promise<string>
   /** Has the worker do this at the breaker of a service. */
   askBreaker(runId: string, service: SentService, step: DoorStep): Promise<void>
 }
@@ -44,12 +48,14 @@ export class ChildRun implements CompletableRun {
   readonly #clock: Clock
   readonly #controller = new AbortController()
   readonly #budget: BudgetStatus | undefined
+  readonly #isSensitive: boolean
   #inTransaction: Settlement | undefined
   #isOver = false
 
   constructor(request: RunRequest, services: ChildRunServices) {
     const { facts, retention, allowSecrets, stuckInMs, databaseNow } = request
     this.#budget = request.budget
+    this.#isSensitive = request.isSensitive
     this.facts = facts
     this.fence = { id: facts.jobId, runId: facts.runId }
     this.contract = { retention, allowSecrets }
@@ -92,6 +98,7 @@ export class ChildRun implements CompletableRun {
         if (run.#isOver) throw new LeaseLost('its handler has returned')
         return this.#services.settlementOf(run.facts.runId, value)
       },
+      vault: () => this.#vault(),
     })
     const { completion } = effects
     const context: Omit<JobContext, 'budget'> = {
@@ -100,10 +107,22 @@ export class ChildRun implements CompletableRun {
       complete: (tx, result) => completion.in(this, tx, result),
       breaker: (service, call, options) => callThrough(this.#door(service), call, options),
       once: (key, work, options = {}) => effects.once(this, facts, { key, work, options }),
+      step: (name, work, { tx } = {}) =>
+        effects.step(this, facts, { key: name, work, options: tx === undefined ? {} : { tx } }),
       tenantDb: (work, options = {}) => effects.tenantDb(this, facts, { work, options }),
     }
     // Not enumerable: without a budget it throws, and a handler that copies its context must not meet that.
     return Object.defineProperty(context, 'budget', { get: this.#budgetOpener() }) as JobContext
+  }
+
+  /** What is not encrypted need not be sent to the worker. */
+  #vault(): RecordVault {
+    const { runId } = this.facts
+    return {
+      seal: (place, text) => (this.#isSensitive ? this.#services.askVault(runId, 'seal', { place, text }) : text),
+      open: (place, text) =>
+        sealedValue(JSON.parse(text)) === undefined ? text : this.#services.askVault(runId, 'open', { place, text }),
+    }
   }
 
   #door(service: Service | string): Door {

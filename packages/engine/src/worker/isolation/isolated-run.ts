@@ -2,6 +2,7 @@
 import { after, type Clock, monotonicMs, within } from '../../clock.ts'
 import { Unrecoverable, WorkerStopping } from '../../errors.ts'
 import type { RunningContext } from '../context.ts'
+import { recordVault } from '../effects.ts'
 import type { Run } from '../run.ts'
 import { CancelRequested, settlementOfValue } from '../verdict.ts'
 import { answerBudgetCall } from './budget-call.ts'
@@ -101,6 +102,7 @@ function requestOf({ run, clock }: IsolatedWork, payload: unknown, context: Runn
     payload,
     retention: run.contract.retention,
     allowSecrets: run.contract.allowSecrets,
+    isSensitive: run.contract.sensitive.length > 0,
     stuckInMs: run.stuckAtMs - monotonicMs(),
     databaseNow: clock.databaseNow(),
     budget: run.budget,
@@ -127,6 +129,10 @@ async function hear(child: IsolatedChild, { run, context }: Running, message: Ab
       break
     case 'budget':
       await answer(child, message.ask, () => answerBudgetCall(context.budgetPort(), message.call))
+      break
+    case 'seal':
+    case 'open':
+      await answer(child, message.ask, async () => recordVault(run)[message.kind](message.place, message.text))
       break
     case 'breaker':
       await answer(child, message.ask, () => passBreaker(context, message))

@@ -28,6 +28,12 @@ export type RunFacts = Pick<
 /** A service as a handler named it. Without its function: whether an error counts was asked where it was thrown. */
 export type SentService = string | Omit<Service, 'counts'>
 
+/** The text of what a handler records, and where it stands. */
+export interface SentRecord {
+  place: readonly string[]
+  text: string
+}
+
 export type DoorStep = { kind: 'enter' } | { kind: 'succeeded' } | { kind: 'failed'; error: SentThrown }
 
 export interface RunRequest {
@@ -35,6 +41,8 @@ export interface RunRequest {
   payload: unknown
   retention: Retention
   allowSecrets: readonly string[]
+  /** What the handler records is encrypted, by the worker. */
+  isSensitive: boolean
   /** From now until the run is called stuck: processes do not share a monotonic clock everywhere. */
   stuckInMs: number
   databaseNow: Date | null
@@ -56,6 +64,8 @@ export type AboutRun = { runId: string } & (
   /** How would this value be settled? Only the worker has the contract with its schemas. */
   | { kind: 'settlement-of'; ask: number; value: SentValue }
   | { kind: 'budget'; ask: number; call: BudgetCall }
+  /** Encrypt or decrypt what the handler records: only the worker has the keys. */
+  | ({ kind: 'seal' | 'open'; ask: number } & SentRecord)
   /** What to do at the breaker of a service: only the worker knows how it stands. */
   | { kind: 'breaker'; ask: number; service: SentService; step: DoorStep }
   /** Written, and about to be committed. */
