@@ -9,6 +9,7 @@ import { encryptionKeysCommand } from './commands/encryption-keys.ts'
 import { enqueueCommand } from './commands/enqueue.ts'
 import { eraseCommand } from './commands/erase.ts'
 import { explainCommand } from './commands/explain.ts'
+import { historyCommand } from './commands/history.ts'
 import { jobCommand } from './commands/job.ts'
 import { jobsCommand } from './commands/jobs.ts'
 import { keysCommand } from './commands/keys.ts'
@@ -60,6 +61,7 @@ export async function main(argv: readonly string[] = process.argv): Promise<void
     .addCommand(queuesCommand())
     .addCommand(jobsCommand())
     .addCommand(jobCommand())
+    .addCommand(historyCommand())
     .addCommand(explainCommand())
     .addCommand(cancelCommand())
     .addCommand(retryCommand())

@@ -18,6 +18,7 @@ test('the help lists the commands and shows examples', async () => {
     'queues',
     'jobs',
     'job',
+    'history',
     'cancel',
     'retry',
     'prioritise\\|prioritize',

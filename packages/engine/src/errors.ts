@@ -39,6 +39,7 @@ export type MillraceErrorCode =
   | 'breaker_open'
   | 'unknown_service'
   | 'once_busy'
+  | 'history_refused'
   | 'tenant_isolation_violation'
 
 export class MillraceError extends Error {
@@ -596,6 +597,23 @@ export class OnceBusy extends MillraceError {
     this.key = key
     this.scope = scope
     this.holderJobId = holderJobId
+  }
+}
+
+/** The history of a type cannot be switched: this role may not, or the tables were in use for too long. */
+export class HistoryRefused extends MillraceError {
+  readonly reason: 'not_permitted' | 'busy'
+  /** What must have been run for the history to be written. */
+  readonly statements: readonly string[]
+
+  constructor(reason: HistoryRefused['reason'], statements: readonly string[], cause: unknown) {
+    const why =
+      reason === 'busy'
+        ? 'some transaction kept its tables in use, and enqueues must not wait for that. Try again, or look in pg_stat_activity for one that is open for long.'
+        : `this role may not do it. Let the owner of Millrace's tables run \`millrace history on <type>\`, which keeps the setting and runs: ${statements.join('; ')}.`
+    super('history_refused', `The history of jobs was not switched: ${why}`, cause)
+    this.reason = reason
+    this.statements = statements
   }
 }
 

@@ -24,6 +24,7 @@ export type { EnqueueOptions } from './client/enqueue-options.ts'
 export type { EnqueueResult } from './client/enqueuer.ts'
 export type { EraseProgress, EraseRequest, EraseResult, EraseSelection } from './client/erasure.ts'
 export type { Explanation } from './client/explain.ts'
+export type { HistorySettings } from './client/history-settings.ts'
 export type { KeyLimitName, KeyName, Keys } from './client/keys.ts'
 export type { LimitState, Limits, LimitUse } from './client/limits.ts'
 export type { CancelResult } from './client/manage.ts'
@@ -46,6 +47,7 @@ export {
 } from './contract/budget.ts'
 export type { Dedupe, DedupeMode, DedupeRule } from './contract/dedupe.ts'
 export type { Duration } from './contract/duration.ts'
+export type { HistoryOption } from './contract/history.ts'
 export { defineJob, type JobContract, type PayloadInput, type ResultOutput, type Retention } from './contract/job.ts'
 export { type EncryptionKey, type EncryptionOptions, encryptionFrom } from './contract/key-ring.ts'
 export type { KeyLimitPolicy, OrderPolicy } from './contract/keyed.ts'
@@ -68,6 +70,7 @@ export {
   DatabaseUnavailable,
   EncryptionKeyMissing,
   EnqueueUnknown,
+  HistoryRefused,
   InvalidDefinition,
   InvalidPayload,
   InvalidResult,
@@ -133,6 +136,7 @@ export type {
   OriginalJob,
 } from './store/dead-letters.ts'
 export type { Ahead } from './store/explain.ts'
+export type { HistorySetting, JobEvent, JobEventName } from './store/history.ts'
 export type { JobFilter } from './store/job-list.ts'
 export type { Job, JobAttempt, JobStatus, QueueCount } from './store/jobs.ts'
 export type { KeyLimitSetting, StoppedKey } from './store/keyed-work.ts'

@@ -15,6 +15,7 @@ import { type EnqueueResult, Enqueuer } from './client/enqueuer.ts'
 import { type EraseRequest, type EraseResult, Eraser } from './client/erasure.ts'
 import { Explainers, type Explanation } from './client/explain.ts'
 import { Herald } from './client/herald.ts'
+import { HistorySettings } from './client/history-settings.ts'
 import { Keys } from './client/keys.ts'
 import { Limits } from './client/limits.ts'
 import { type CancelResult, JobManager } from './client/manage.ts'
@@ -36,6 +37,7 @@ import { checkTenantRole } from './governance/tenant-role.ts'
 import { type Logger, stderrLogger } from './logger.ts'
 import { ConnectGate } from './store/connect-gate.ts'
 import { Database } from './store/db.ts'
+import type { JobEvent } from './store/history.ts'
 import type { JobFilter } from './store/job-list.ts'
 import type { Job, JobAttempt, QueueCount } from './store/jobs.ts'
 import { checkSchema } from './store/migrator.ts'
@@ -115,6 +117,8 @@ export class Millrace {
   readonly encryptionKeys: EncryptionKeys
   /** Order and limit keys: those that a death has stopped, and how many of a key run at once. */
   readonly keys: Keys
+  /** Which types have a history, and decisions about that. */
+  readonly historySettings: HistorySettings
   readonly #options: MillraceOptions
   readonly #connection: pg.ClientConfig
   readonly #schema: string
@@ -169,6 +173,7 @@ export class Millrace {
     this.pauses = new Pauses(services)
     this.limits = new Limits(services)
     this.keys = new Keys(services)
+    this.historySettings = new HistorySettings(services)
     this.breakers = new CircuitBreakers({ ...services, events: this.events, logger: options.logger ?? stderrLogger })
     this.encryptionKeys = new EncryptionKeys(services)
     this.#eraser = new Eraser({ ...services, jobs: this.#jobs })
@@ -246,6 +251,11 @@ export class Millrace {
   /** The failed attempts of a job, oldest first. */
   attempts(id: string): Promise<JobAttempt[]> {
     return this.#jobs.attempts(id)
+  }
+
+  /** Every transition of a job, oldest first, of types whose history is kept. */
+  history(id: string): Promise<JobEvent[]> {
+    return this.#jobs.history(id)
   }
 
   /** What a job has recorded by ctx.step, and a step that it is at: so far has it come. */

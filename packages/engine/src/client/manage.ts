@@ -5,6 +5,7 @@ import { InvalidDefinition } from '../errors.ts'
 import type { Admitter } from '../governance/admitter.ts'
 import { isNoPartition } from '../sql-state.ts'
 import type { Database } from '../store/db.ts'
+import { type JobEvent, jobEvents } from '../store/history.ts'
 import { isJobId } from '../store/job-id.ts'
 import { type JobFilter, jobList } from '../store/job-list.ts'
 import {
@@ -139,6 +140,10 @@ export class JobManager {
 
   async attempts(id: string): Promise<JobAttempt[]> {
     return isJobId(id) ? jobAttempts(this.#db, id) : []
+  }
+
+  async history(id: string): Promise<JobEvent[]> {
+    return isJobId(id) ? jobEvents(this.#db, id) : []
   }
 
   async steps(id: string): Promise<JobStep[]> {

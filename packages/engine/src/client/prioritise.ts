@@ -33,7 +33,7 @@ export async function prioritiseJob(
   if (!isJobId(id)) return { status: 'not_found' }
   const changed = await db.transaction(async (tx) => {
     const now = clock.databaseNow()
-    const [row] = await jobPrioritise(tx, now, [id], priority)
+    const [row] = await jobPrioritise(tx, now, [id], { priority, by: actor })
     if (row === undefined) return undefined
     const { before, tenant } = row
     await auditWrite(tx, now, { actor, action: 'job.prioritise', target: id, tenant, details: { before, priority } })

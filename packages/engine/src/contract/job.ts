@@ -3,6 +3,7 @@ import { InvalidDefinition } from '../errors.ts'
 import type { Budget } from './budget.ts'
 import { type Dedupe, type DedupeRule, resolveDedupe } from './dedupe.ts'
 import { type Duration, toMs } from './duration.ts'
+import { type HistoryOption, resolveHistory } from './history.ts'
 import { type KeyedWork, type KeyLimitPolicy, type OrderPolicy, resolveKeyedWork } from './keyed.ts'
 import type { Limit } from './limit.ts'
 import type { Queue, QueueOptions } from './queue.ts'
@@ -53,6 +54,8 @@ export interface JobDefinition<
   cost?: (payload: StandardSchemaV1.InferInput<Payload>) => number
   /** Default 'standard'. */
   retention?: Retention
+  /** 'full': every transition of its jobs is kept for 30 days. Default: the queue's, else 'off'. */
+  history?: HistoryOption
   /** Let its dead letters go back to work by themselves. Default: a person decides. */
   redrive?: RedrivePolicy
   /** What its runs spend is charged to this budget, and its jobs wait or end when that is used up. */
@@ -97,6 +100,7 @@ export interface JobContract<
   readonly limits: readonly Limit[]
   readonly costOf: ((payload: never) => number) | undefined
   readonly retention: Retention
+  readonly history: HistoryOption
   readonly redrive: ResolvedRedrive | undefined
   readonly budget: Budget | undefined
   readonly services: readonly (Service | string)[]
@@ -167,6 +171,7 @@ export function defineJob<
   }
   checkVersions(type, version, migrate)
   const sensitive = checkPaths(type, 'sensitive', definition.sensitive)
+  const retention = definition.retention ?? 'standard'
   return {
     type,
     queue,
@@ -183,7 +188,8 @@ export function defineJob<
     tenantOf: tenant,
     limits: definition.limits ?? [],
     costOf: definition.cost,
-    retention: definition.retention ?? 'standard',
+    retention,
+    history: resolveHistory(type, { history: definition.history, queue: queue.options.history, retention }),
     redrive: resolveRedrive(type, definition.redrive),
     budget: definition.budget,
     services: checkServices(type, definition.services ?? []),

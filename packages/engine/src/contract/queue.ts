@@ -1,6 +1,7 @@
 import { InvalidDefinition } from '../errors.ts'
 import { type BoostOptions, type BoostStep, boostSteps } from './boost.ts'
 import { type Duration, toMs } from './duration.ts'
+import type { HistoryOption } from './history.ts'
 import type { Limit } from './limit.ts'
 import type { RetryPolicy } from './retry.ts'
 
@@ -17,6 +18,8 @@ export interface QueueOptions {
   timeout?: Duration
   /** For types that say nothing themselves. */
   retry?: RetryPolicy
+  /** 'full': every transition of its jobs is kept for 30 days; types can say otherwise. Default 'off'. */
+  history?: HistoryOption
   /** How many jobs a tenant may have waiting and running in it, and what becomes of more. Default: no limit. */
   tenantJobs?: { max: number; over?: TenantJobs['over'] }
   /** Limits on all its jobs together: see defineLimit. */

@@ -79,6 +79,11 @@ export class Registry {
     return [...this.#contracts.values()].filter(({ retention }) => retention !== 'standard')
   }
 
+  /** Types of which every transition is kept. */
+  get historic(): string[] {
+    return this.contracts.filter(({ history }) => history === 'full').map(({ type }) => type)
+  }
+
   /** Types whose dead letters go back to work by themselves. */
   get redrives(): { type: string; redrive: ResolvedRedrive }[] {
     return [...this.#contracts.values()].flatMap(({ type, redrive }) =>

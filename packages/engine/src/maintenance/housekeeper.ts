@@ -6,6 +6,8 @@
 // is finished by the next pass if it was cut off.
 import type { Clock } from '../clock.ts'
 import type { Registry } from '../contract/registry.ts'
+import { HistoryRefused } from '../errors.ts'
+import { declareHistory } from '../governance/history.ts'
 import { budgetReservationSweep } from '../store/budgets.ts'
 import type { Database } from '../store/db.ts'
 import { deadLetterPrune } from '../store/dead-letters.ts'
@@ -41,6 +43,10 @@ export interface HousekeepingResult {
   windowsForgotten: number
 }
 
+function ifRefused(error: unknown): void {
+  if (!(error instanceof HistoryRefused)) throw error
+}
+
 export class Housekeeper implements Ticker<HousekeepingResult> {
   readonly name = 'housekeeping'
   readonly #db: Database
@@ -56,6 +62,8 @@ export class Housekeeper implements Ticker<HousekeepingResult> {
   async tick(): Promise<HousekeepingResult> {
     const now = this.#clock.databaseNow()
     await pausePrune(this.#db, now)
+    // If it could not be had when the worker started. That it was refused, the worker has said.
+    await declareHistory({ db: this.#db, clock: this.#clock }, this.#registry.historic).catch(ifRefused)
     return {
       created: await ensurePartitions(this.#db, now),
       dropped: await prunePartitions(this.#db, now),

@@ -49,11 +49,12 @@ export interface ErasedRows {
   attempts: number
 }
 
-/** Empties the archived rows, letters and failed attempts of these jobs, and forgets what they did once and held. */
+/** Empties the archived rows, letters and failed attempts of these jobs, and forgets what they did once and held, and people's words in their history. */
 export async function eraseJobs(session: Session, jobIds: readonly string[]): Promise<ErasedRows> {
   const ids = [plainArray(jobIds)]
   await session.run('onceErase', ids)
   await session.run('dedupWindowErase', ids)
+  await session.run('jobEventErase', ids)
   return {
     jobs: (await session.run('jobArchiveErase', ids)).length,
     deadLetters: (await session.run('deadLetterErase', ids)).length,

@@ -353,9 +353,9 @@ export function jobPrioritise(
   session: Session,
   now: Now,
   ids: readonly string[],
-  priority: number,
+  { priority, by }: { priority: number; by: string },
 ): Promise<{ id: string; queue: string; tenant: string | null; before: number }[]> {
-  return session.run('jobPrioritise', [now, plainArray(ids), priority])
+  return session.run('jobPrioritise', [now, plainArray(ids), priority, by])
 }
 
 export type JobStatus = 'pending' | 'processing' | 'blocked' | 'failed' | 'completed' | 'cancelled' | 'dead'

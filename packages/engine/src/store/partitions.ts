@@ -1,4 +1,4 @@
-// The time partitions of archive and attempts: created ahead of need, detached and dropped when their time is over.
+// The time partitions of archive, attempts and events: created ahead of need, detached and dropped when their time is over.
 import { isConflict, isMissing } from '../sql-state.ts'
 import { plainArray, textArray } from './arrays.ts'
 import { type Database, qualified } from './db.ts'
@@ -15,6 +15,7 @@ export const ARCHIVE_DAYS = [
 const FAMILIES = [
   ...ARCHIVE_DAYS.map(({ retention, keepDays }) => ({ parent: `job_archive_${retention}`, keepDays })),
   { parent: 'job_attempt', keepDays: 30 },
+  { parent: 'job_event', keepDays: 30 },
 ]
 
 const DAYS_AHEAD = 3

@@ -6,13 +6,14 @@ import type { Herald } from '../client/herald.ts'
 import type { Waker } from '../client/waker.ts'
 import { after, type Clock, monotonicMs, within } from '../clock.ts'
 import type { Registry } from '../contract/registry.ts'
-import { LeaseLost, WorkerStopping } from '../errors.ts'
+import { HistoryRefused, LeaseLost, WorkerStopping } from '../errors.ts'
 import type { Events } from '../events.ts'
 import { type Admitter, keysWithRoom } from '../governance/admitter.ts'
 import { BreakerGate } from '../governance/breaker-gate.ts'
 import { Breakers } from '../governance/breakers.ts'
 import { Budgets } from '../governance/budgets.ts'
 import { Governor } from '../governance/governor.ts'
+import { declareHistory } from '../governance/history.ts'
 import type { Logger } from '../logger.ts'
 import { Loop } from '../maintenance/loop.ts'
 import { maintenanceLoops } from '../maintenance/services.ts'
@@ -171,6 +172,7 @@ export class Worker {
     await ensurePartitions(db, clock.databaseNow())
     const { budgets } = registry
     if (budgets.length > 0) await budgetDeclare(db, clock.databaseNow(), budgets)
+    await this.#declareHistory()
     await this.#isolated.start()
     await this.#lease.take()
     if (this.#stopped !== undefined) throw new WorkerStopping()
@@ -180,6 +182,15 @@ export class Worker {
     this.#fetcher.start()
     for (const loop of this.#loops) loop.start()
     events.emit('worker_started', { workerId: this.id })
+  }
+
+  /** Jobs run without a history too: whoever is missing it finds out why. Housekeeping tries again. */
+  async #declareHistory(): Promise<void> {
+    const { logger, registry } = this.#services
+    await declareHistory(this.#services, registry.historic).catch((error: unknown) => {
+      if (!(error instanceof HistoryRefused)) throw error
+      logger.warn({ worker: this.id, types: registry.historic, error: error.message }, 'history is not kept')
+    })
   }
 
   /**
