@@ -31,7 +31,7 @@ describe('partitions', () => {
   test('are made by UTC day, from yesterday to three days ahead, for every kind of history', async () => {
     await using t = await setup()
     expect(await ensurePartitions(t.db, day('2031-12-30'))).toEqual(
-      ['job_archive_long', 'job_archive_short', 'job_archive_standard', 'job_attempt'].flatMap((parent) =>
+      ['job_archive_long', 'job_archive_short', 'job_archive_standard', 'job_attempt', 'job_event'].flatMap((parent) =>
         ['20311229', '20311230', '20311231', '20320101', '20320102'].map((suffix) => `${parent}_${suffix}`),
       ),
     )
@@ -41,7 +41,7 @@ describe('partitions', () => {
   test('can be made by many at once', async () => {
     await using t = await setup()
     await Promise.all(Array.from({ length: 4 }, () => ensurePartitions(t.db, day('2032-05-05'))))
-    expect((await t.partitions()).filter((name) => name.includes('_2032050'))).toHaveLength(20)
+    expect((await t.partitions()).filter((name) => name.includes('_2032050'))).toHaveLength(25)
   })
 
   test('are dropped when their time is over: a day, a week, ninety days, thirty for attempts', async () => {
