@@ -699,7 +699,7 @@ begin
       case when 'processing' in (was.status, became.status) then coalesce(became.run_id, was.run_id) end as run_id,
       case when 'processing' in (was.status, became.status) then became.worker_id end as worker_id,
       case when became.status <> 'processing' then became.run_at end as due_at,
-      became.created_by, became.cancel_reason, was.priority || ' → ' || became.priority as priorities,
+      became.created_by, became.cancel_reason, was.priority || ' to ' || became.priority as priorities,
       became.cancel_requested_at is not null and was.cancel_requested_at is null as is_cancel_asked,
       case
         when was.status <> became.status then case

@@ -133,8 +133,8 @@ describe('the history of a job', () => {
     await t.millrace.cancel(id, { reason: 'changed my mind' })
     expect(await t.millrace.history(id)).toMatchObject([
       { event: 'enqueued' },
-      { event: 'prioritised', actor: 'ann', detail: '5 → 1', fromStatus: 'pending', toStatus: 'pending' },
-      { event: 'boosted', actor: null, detail: '1 → 0' },
+      { event: 'prioritised', actor: 'ann', detail: '5 to 1', fromStatus: 'pending', toStatus: 'pending' },
+      { event: 'boosted', actor: null, detail: '1 to 0' },
       { event: 'made_due', dueAt: new Date('2026-01-01T00:00:00Z') },
       { event: 'cancelled', fromStatus: 'pending', toStatus: 'cancelled', detail: 'changed my mind', runId: null },
     ])
