@@ -20,6 +20,7 @@ import { prioritiseCommand } from './commands/prioritise.ts'
 import { psqlCommand } from './commands/psql.ts'
 import { queuesCommand } from './commands/queues.ts'
 import { retryCommand } from './commands/retry.ts'
+import { schedulesCommand } from './commands/schedules.ts'
 import { tenantPoliciesCommand } from './commands/tenant-policies.ts'
 import { tenantsCommand } from './commands/tenants.ts'
 import { typesCommand } from './commands/types.ts'
@@ -70,6 +71,7 @@ export async function main(argv: readonly string[] = process.argv): Promise<void
     .addCommand(pauseCommand())
     .addCommand(resumeCommand())
     .addCommand(pausesCommand())
+    .addCommand(schedulesCommand())
     .addCommand(tenantsCommand())
     .addCommand(limitsCommand())
     .addCommand(budgetsCommand())

@@ -26,6 +26,7 @@ test('the help lists the commands and shows examples', async () => {
     'pause',
     'resume',
     'pauses',
+    'schedules',
     'tenants',
     'limits',
     'budgets',

@@ -125,6 +125,19 @@ export {
   migrationStatus,
 } from './migrate.ts'
 export { createMillrace, type Millrace, type MillraceOptions } from './millrace.ts'
+export { describe as describeTiming } from './schedule/describe.ts'
+export { type FireRange, fires, nextFire } from './schedule/next-fire.ts'
+export type { CalendarRule, CalendarTiming, CronTiming, IntervalTiming, Timing, Weekday } from './schedule/timing.ts'
+export {
+  type CalendarOptions,
+  type CalendarRuleOptions,
+  calendar,
+  cron,
+  every,
+  type Interval,
+  timingOf,
+  type When,
+} from './schedule/when.ts'
 export type { BreakerState } from './store/breakers.ts'
 export type { BudgetUsage } from './store/budgets.ts'
 export type { Queryable } from './store/db.ts'

@@ -128,7 +128,7 @@ function parsePayload(command: Command, json: string): unknown {
   }
 }
 
-function parseTime(value: string): Date {
+export function parseTime(value: string): Date {
   const time = new Date(value)
   if (/^\d{4}-\d\d-\d\d/.test(value) && !Number.isNaN(time.getTime())) return time
   throw new InvalidArgumentError('Expected a time such as 2026-01-31T08:00:00Z.')

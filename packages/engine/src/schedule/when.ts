@@ -1,0 +1,114 @@
+// When a schedule is to fire, as authors write it: plain data, checked when it is written.
+import { type Duration, toMs } from '../contract/duration.ts'
+import { InvalidDefinition } from '../errors.ts'
+import { timeOfDay } from './calendar.ts'
+import { checkCron } from './cron.ts'
+import type { CalendarRule, CalendarTiming, CronTiming, Timing, Weekday } from './timing.ts'
+import { checkTimeZone } from './zone.ts'
+
+export type When = CronTiming | Interval | CalendarTiming
+
+/** Without its first fire: that is known when the schedule is first written. */
+export interface Interval {
+  kind: 'every'
+  everyMs: number
+  initialDelayMs: number
+}
+
+export interface CalendarOptions {
+  /** @default 'UTC' */
+  timeZone?: string
+  /** The first that covers a moment decides whether it fires. */
+  rules: readonly CalendarRuleOptions[]
+  /** Days like '2026-12-25', on which only rules count whose `days` name `holidays`. */
+  holidays?: readonly string[]
+}
+
+export interface CalendarRuleOptions {
+  /** 'mon-fri', 'sat,sun', 'sat,sun,holidays'. */
+  days: string
+  /** Local time of day; fires are whole intervals after it. @default '00:00' */
+  from?: string
+  /** The last fire is then at the latest. @default '24:00', the end of the day */
+  to?: string
+  every: Duration
+}
+
+/** By the clocks of a time zone: `cron('0 8 * * *', { timeZone: 'Europe/Helsinki' })`. The zone is UTC if none is given. */
+export function cron(expression: string, { timeZone = 'UTC' }: { timeZone?: string } = {}): CronTiming {
+  checkCron(expression)
+  checkTimeZone(timeZone)
+  return { kind: 'cron', expression, timeZone }
+}
+
+/** Again and again: `every('15m')`. The first fire is one interval, or `initialDelay`, after the schedule is first written. */
+export function every(interval: Duration, { initialDelay }: { initialDelay?: Duration } = {}): Interval {
+  const everyMs = intervalMs(interval, 'every(…)')
+  const initialDelayMs = initialDelay === undefined ? everyMs : Math.round(toMs(initialDelay, 'initialDelay'))
+  return { kind: 'every', everyMs, initialDelayMs }
+}
+
+/** Different intervals by day and time, like the opening hours of a market. */
+export function calendar({ timeZone = 'UTC', rules, holidays = [] }: CalendarOptions): CalendarTiming {
+  checkTimeZone(timeZone)
+  if (rules.length === 0)
+    throw new InvalidDefinition(
+      "A calendar has no rules. Expected one at least, like { days: 'mon-fri', every: '1h' }.",
+    )
+  for (const day of holidays) checkDate(day)
+  return { kind: 'calendar', timeZone, rules: rules.map(ruleOf), holidays: [...holidays] }
+}
+
+/**
+ * As it is stored. A first fire at `now` itself counts, with `initialDelay: 0`: `fires(timing, { from: now })` begins with it,
+ * `nextFire(timing, now)` is behind it.
+ */
+export function timingOf(when: When, { now }: { now: Date }): Timing {
+  if (when.kind !== 'every') return when
+  const { kind, everyMs, initialDelayMs } = when
+  return { kind, everyMs, startsAt: new Date(now.getTime() + initialDelayMs).toISOString() }
+}
+
+function intervalMs(interval: Duration, what: string): number {
+  const ms = Math.round(toMs(interval, what))
+  if (ms >= 1_000) return ms
+  throw new InvalidDefinition(`${what} is ${JSON.stringify(interval)}: a second is the least, like '1s'.`)
+}
+
+function ruleOf({ days, from = '00:00', to = '24:00', every }: CalendarRuleOptions, index: number): CalendarRule {
+  const where = `rules[${index}] of a calendar`
+  for (const [name, time] of Object.entries({ from, to })) {
+    if (/^([01]\d|2[0-3]):[0-5]\d$/.test(time) || (name === 'to' && time === '24:00')) continue
+    throw new InvalidDefinition(`${name} of ${where} is ${JSON.stringify(time)}. Expected a time of day, like '09:30'.`)
+  }
+  if (timeOfDay(from) > timeOfDay(to))
+    throw new InvalidDefinition(
+      `${where} goes from ${from} to ${to}, which is beyond midnight. Write two rules: one to '24:00', one from '00:00'.`,
+    )
+  return { ...daysOf(days, where), from, to, everyMs: intervalMs(every, `every of ${where}`) }
+}
+
+const WEEKDAYS = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat']
+
+function daysOf(text: string, where: string): Pick<CalendarRule, 'days' | 'onHolidays'> {
+  const items = String(text)
+    .toLowerCase()
+    .split(',')
+    .map((item) => item.trim())
+  const days = new Set<number>()
+  for (const item of items.filter((item) => item !== 'holidays')) {
+    const [first = -1, last = first, ...more] = item.split('-').map((name) => WEEKDAYS.indexOf(name))
+    if (first < 0 || last < 0 || more.length > 0)
+      throw new InvalidDefinition(
+        `days of ${where} is ${JSON.stringify(text)}, where "${item}" is not known. Expected names of days (${WEEKDAYS.join(', ')}), ranges of them or \`holidays\`, like 'mon-fri' or 'sat,sun,holidays'.`,
+      )
+    for (let i = 0; i <= (last - first + 7) % 7; i++) days.add((first + i) % 7)
+  }
+  return { days: [...days].sort() as Weekday[], onHolidays: items.includes('holidays') }
+}
+
+function checkDate(day: string): void {
+  const isDate = /^\d{4}-\d\d-\d\d$/.test(day) && new Date(`${day}T00:00Z`).getUTCDate() === Number(day.slice(8))
+  if (!isDate)
+    throw new InvalidDefinition(`There is no day ${JSON.stringify(day)} for holidays. Expected '2026-12-25'.`)
+}
