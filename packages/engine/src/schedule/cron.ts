@@ -21,11 +21,22 @@ export function cronTimes(expression: string): LocalTimes {
   const cron = new Cron([second, minute, hour, day, month, weekday, year].join(' '), { utcOffset: 0, mode: '7-part' })
   const times: LocalTimes = {
     isFixed: isFixed(fields),
-    after: (local) => cron.nextRun(new Date(local))?.getTime(),
+    after: (local) => nextRun(cron, new Date(local))?.getTime(),
   }
   if (parsed.size >= MOST_PARSED) parsed.clear()
   parsed.set(expression, times)
   return times
+}
+
+/**
+ * The library goes from 1 February to the 30th, finds itself on 2 March, and so has lost 1 March to `0 0 1,30 * *`. Asked from
+ * the end of February it has not.
+ */
+function nextRun(cron: Cron, local: Date): Date | null {
+  const next = cron.nextRun(local)
+  if (next === null || local.getUTCMonth() !== 1) return next
+  const march = Date.UTC(local.getUTCFullYear(), 2, 1)
+  return next.getTime() < march ? next : cron.nextRun(new Date(march - 1))
 }
 
 /** Only values and lists of them: no `*`, no range, no step. */

@@ -31,6 +31,7 @@ export interface CalendarRuleOptions {
   from?: string
   /** The last fire is then at the latest. @default '24:00', the end of the day */
   to?: string
+  /** Where clocks are changed, intervals of an hour at most follow real time; longer ones are fixed times of day. */
   every: Duration
 }
 
