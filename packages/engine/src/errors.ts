@@ -41,6 +41,7 @@ export type MillraceErrorCode =
   | 'once_busy'
   | 'history_refused'
   | 'tenant_isolation_violation'
+  | 'unknown_schedule'
 
 export class MillraceError extends Error {
   readonly code: MillraceErrorCode
@@ -577,6 +578,19 @@ export class UnknownService extends MillraceError {
       `There is no breaker for service "${service}".${suggestion(service, known)} Nothing was changed: list what there is with \`millrace breakers\`.`,
     )
     this.service = service
+  }
+}
+
+/** There is no schedule of that name, in the database or in this program's code. */
+export class UnknownSchedule extends MillraceError {
+  readonly schedule: string
+
+  constructor(schedule: string, known: readonly string[]) {
+    super(
+      'unknown_schedule',
+      `There is no schedule "${schedule}".${suggestion(schedule, known)} Nothing was changed: list what there is with \`millrace schedules\`. One that code declares is there once a worker with that code has started.`,
+    )
+    this.schedule = schedule
   }
 }
 

@@ -3,6 +3,7 @@ import type { DeadReason } from './contract/redrive.ts'
 import type { BudgetRefusal } from './errors.ts'
 import type { Failure } from './failure.ts'
 import type { BudgetStatus } from './governance/budget-status.ts'
+import type { TickOrigin, TickOutcome } from './store/schedule-ticks.ts'
 import type { SnapshotHolder } from './store/upkeep.ts'
 
 export interface JobRef {
@@ -40,6 +41,20 @@ export interface MillraceEvents {
   job_limit_warning: { tenant: string; queue: string; jobs: number; limit: number }
   /** So many jobs had waited for long behind others, and came up. */
   queue_boosted: { queue: string; jobs: number }
+  /** A schedule was ticked by this process. */
+  schedule_ticked: {
+    schedule: string
+    fireAt: Date
+    origin: TickOrigin
+    outcome: TickOutcome
+    reason: string | null
+    jobId: string | null
+    jobs: number
+    /** From the fire time to the tick, by the database's clock. */
+    latenessMs: number
+  }
+  /** So many fire times of a schedule passed while nobody could tick, and get no job. */
+  schedule_missed: { schedule: string; from: Date; to: Date; count: number }
   worker_started: { workerId: string }
   worker_stopped: { workerId: string }
   lease_lost: { workerId: string; why: string }

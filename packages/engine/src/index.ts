@@ -33,6 +33,10 @@ export type { PrioritiseOptions, PrioritiseResult } from './client/prioritise.ts
 export type { RedriveResult, RefusalReason } from './client/redrive.ts'
 export type { JobResult, ResultOptions } from './client/results.ts'
 export type { RetryResult } from './client/retry.ts'
+export type { BackfillRange, BackfillResult, By } from './client/schedule-backfill.ts'
+export type { ScheduleEdit } from './client/schedule-edit.ts'
+export type { ScheduleState, ScheduleStatus } from './client/schedule-state.ts'
+export type { NewScheduleOptions, ScheduleDetails, SchedulePause, Schedules } from './client/schedules.ts'
 export type { TenantOptions, Tenants } from './client/tenants.ts'
 export type { Clock } from './clock.ts'
 export type { BoostOptions, BoostStep } from './contract/boost.ts'
@@ -98,6 +102,7 @@ export {
   Undecryptable,
   UnknownBudget,
   UnknownJobType,
+  UnknownSchedule,
   UnknownService,
   Unrecoverable,
   UnsupportedDatabase,
@@ -125,6 +130,18 @@ export {
   migrationStatus,
 } from './migrate.ts'
 export { createMillrace, type Millrace, type MillraceOptions } from './millrace.ts'
+export {
+  defineSchedule,
+  type MissedPolicy,
+  type OverlapPolicy,
+  type Schedule,
+  type ScheduleDefinition,
+  type ScheduleFire,
+  type ScheduleOptions,
+  type ScheduleSettings,
+  type Skip,
+  skip,
+} from './schedule/define.ts'
 export { describe as describeTiming } from './schedule/describe.ts'
 export { type FireRange, fires, nextFire } from './schedule/next-fire.ts'
 export type { CalendarRule, CalendarTiming, CronTiming, IntervalTiming, Timing, Weekday } from './schedule/timing.ts'
@@ -156,6 +173,8 @@ export type { KeyLimitSetting, StoppedKey } from './store/keyed-work.ts'
 export type { JobStep } from './store/once-keys.ts'
 export type { Pause, PauseTarget } from './store/pauses.ts'
 export type { TenantStatus } from './store/rules.ts'
+export type { ScheduleTick, TickOrigin, TickOutcome, TickResult } from './store/schedule-ticks.ts'
+export type { ScheduleSource } from './store/schedules.ts'
 export type { OnExcess, Tenant, TenantFilter, TenantLimit } from './store/tenants.ts'
 export type { SnapshotHolder } from './store/upkeep.ts'
 export { type WorkSettings, workSettingsFrom } from './work-env.ts'

@@ -23,6 +23,7 @@ import { Pauses } from './client/pauses.ts'
 import { type PrioritiseOptions, type PrioritiseResult, prioritiseJob } from './client/prioritise.ts'
 import { type JobResult, type ResultOptions, Results } from './client/results.ts'
 import { type RetryResult, retryJob } from './client/retry.ts'
+import { Schedules } from './client/schedules.ts'
 import { Tenants } from './client/tenants.ts'
 import { Waker } from './client/waker.ts'
 import { type Clock, systemClock, within } from './clock.ts'
@@ -35,6 +36,8 @@ import { Admitter } from './governance/admitter.ts'
 import { checkTenantPolicies, type TenantPolicyOptions, type TenantPolicyReport } from './governance/tenant-policies.ts'
 import { checkTenantRole } from './governance/tenant-role.ts'
 import { type Logger, stderrLogger } from './logger.ts'
+import type { Schedule } from './schedule/define.ts'
+import { DeclaredSchedules } from './schedule/schedules.ts'
 import { ConnectGate } from './store/connect-gate.ts'
 import { Database } from './store/db.ts'
 import type { JobEvent } from './store/history.ts'
@@ -51,6 +54,8 @@ export interface MillraceOptions {
   database: string | pg.ClientConfig
   /** Every contract this program enqueues or runs. */
   jobs: readonly JobContract[]
+  /** What its workers enqueue at given times: see defineSchedule. */
+  schedules?: readonly Schedule[]
   /** Default 'millrace'. */
   schema?: string
   /**
@@ -85,6 +90,8 @@ export interface ClientServices {
   waker: Waker
   tenantRole: string | undefined
   admitter: Admitter
+  enqueuer: Enqueuer
+  declared: DeclaredSchedules
   /** More connections to the same database. The caller closes them. */
   open(maxConnections: number): Database
 }
@@ -119,11 +126,14 @@ export class Millrace {
   readonly keys: Keys
   /** Which types have a history, and decisions about that. */
   readonly historySettings: HistorySettings
+  /** Jobs that are enqueued at given times: look, run now, pause, edit, create, backfill. */
+  readonly schedules: Schedules
   readonly #options: MillraceOptions
   readonly #connection: pg.ClientConfig
   readonly #schema: string
   readonly #clock: Clock
   readonly #registry: Registry
+  readonly #declared: DeclaredSchedules
   readonly #gate = new ConnectGate()
   readonly #db: Database
   readonly #waker: Waker
@@ -145,6 +155,7 @@ export class Millrace {
     this.#clock = options.clock ?? systemClock
     const { encryption } = options
     this.#registry = new Registry(options.jobs, encryption && new KeyRing(encryption))
+    this.#declared = new DeclaredSchedules(options.schedules ?? [], this.#registry)
     this.#db = this.#open(options.maxConnections ?? DEFAULT_CONNECTIONS)
     const db = this.#db
     const isNotifyEnabled = options.notify ?? true
@@ -167,6 +178,13 @@ export class Millrace {
     this.#results = new Results({ ...services, events: this.events, connection: this.#connection }, { isNotifyEnabled })
     this.#enqueuer = new Enqueuer({ ...services, events: this.events, logger: options.logger ?? stderrLogger })
     this.#jobs = new JobManager(services)
+    this.schedules = new Schedules({
+      ...services,
+      declared: this.#declared,
+      enqueuer: this.#enqueuer,
+      events: this.events,
+      logger: options.logger ?? stderrLogger,
+    })
     this.deadLetters = new DeadLetters(services)
     this.budgets = new BudgetClient({ ...services, events: this.events })
     this.tenants = new Tenants({ ...services, jobs: this.#jobs })
@@ -322,6 +340,8 @@ export class Millrace {
       waker: this.#waker,
       herald: this.#herald,
       admitter: this.#admitter,
+      enqueuer: this.#enqueuer,
+      declared: this.#declared,
       open: (maxConnections) => this.#open(maxConnections),
     })
     this.#workers.add(worker)
@@ -345,6 +365,8 @@ export class Millrace {
       waker: millrace.#waker,
       tenantRole: millrace.#options.tenantRole,
       admitter: millrace.#admitter,
+      enqueuer: millrace.#enqueuer,
+      declared: millrace.#declared,
       open: (maxConnections) => millrace.#open(maxConnections),
     }
   }

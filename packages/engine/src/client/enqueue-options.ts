@@ -32,6 +32,12 @@ export interface EnqueueOptions {
   traceParent?: string
 }
 
+/** What the engine itself may say beside. */
+export interface JobOptions extends EnqueueOptions {
+  /** Instead of the contract's order key. */
+  orderKey?: string
+}
+
 /** The options, demanded by the compiler where the queue requires a tenant that the payload does not name. */
 export type OptionsArgument<C extends JobContract, Options extends EnqueueOptions = EnqueueOptions> =
   RequiresTenant<C> extends true ? [options: Options & { tenant: string }] : [options?: Options]
@@ -45,7 +51,7 @@ export interface PreparedJob {
 export function newJob(
   contract: JobContract,
   payload: unknown,
-  options: EnqueueOptions,
+  options: JobOptions,
 ): PreparedJob | Promise<PreparedJob> {
   const checked = checkedPayload(contract, payload)
   if (checked instanceof Promise) return checked.then((later) => prepared(contract, payload, options, later))
@@ -55,7 +61,7 @@ export function newJob(
 function prepared(
   contract: JobContract,
   payload: unknown,
-  options: EnqueueOptions,
+  options: JobOptions,
   { text, warnings }: CheckedPayload,
 ): PreparedJob {
   const running = runContext.getStore()
@@ -71,7 +77,7 @@ function prepared(
     runAt: runAtOf(options),
     delayMs: delayOf(options, dedupe),
     maxAttempts: wholeNumber(options.maxAttempts ?? contract.retry.attempts, 'maxAttempts', 1),
-    ...keysOf(contract, payload),
+    ...keysOf(contract, payload, options),
     dedupKey,
     dedupe,
     correlationId: label(options.correlationId ?? null, 'correlationId') ?? running?.correlationId ?? null,
@@ -82,8 +88,8 @@ function prepared(
   return { job, warnings }
 }
 
-function keysOf({ order, keyLimit }: JobContract, payload: unknown) {
-  const orderKey = label(order?.key(payload as never) ?? null, 'order key')
+function keysOf({ order, keyLimit }: JobContract, payload: unknown, options: JobOptions) {
+  const orderKey = label(options.orderKey ?? order?.key(payload as never) ?? null, 'order key')
   const limitKey = label(keyLimit?.key(payload as never) ?? null, 'limit key')
   return {
     orderKey,

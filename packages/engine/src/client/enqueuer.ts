@@ -19,7 +19,7 @@ import {
 import { chunksOf, type InsertOptions, jobInsert, type NewJob } from '../store/jobs.ts'
 import { workKeysOf } from '../store/keyed-work.ts'
 import { notify } from '../store/notifications.ts'
-import { type EnqueueOptions, newJob, type PreparedJob } from './enqueue-options.ts'
+import { type EnqueueOptions, type JobOptions, newJob, type PreparedJob } from './enqueue-options.ts'
 import { enqueueFailure, GroupCommit } from './group-commit.ts'
 import { insertKeyed, KEY_WAIT_MS } from './keyed-insert.ts'
 import { protectedJob } from './protect.ts'
@@ -80,7 +80,7 @@ export class Enqueuer {
     })
   }
 
-  async enqueue(contract: JobContract, payload: unknown, options: EnqueueOptions): Promise<EnqueueResult> {
+  async enqueue(contract: JobContract, payload: unknown, options: JobOptions): Promise<EnqueueResult> {
     this.#registry.demand(contract)
     const { job: plain, warnings } = await newJob(contract, payload, options)
     const job = protectedJob(this.#registry, contract, plain)
@@ -91,23 +91,28 @@ export class Enqueuer {
   }
 
   /** All or nothing: one invalid payload refuses the whole list, and one transaction writes it. */
-  async enqueueMany(
+  enqueueMany(contract: JobContract, payloads: readonly unknown[], options: EnqueueOptions): Promise<EnqueueResult[]> {
+    return this.enqueueEach(contract, payloads, { optionsOf: () => options, tx: options.tx })
+  }
+
+  /** The same, with options of its own for each position. */
+  async enqueueEach(
     contract: JobContract,
     payloads: readonly unknown[],
-    options: EnqueueOptions,
+    { optionsOf, tx }: { optionsOf(position: number): JobOptions; tx: Queryable | undefined },
   ): Promise<EnqueueResult[]> {
     this.#registry.demand(contract)
     const prepared: PreparedJob[] = []
     try {
       for (const payload of payloads) {
-        const outcome = newJob(contract, payload, options)
+        const outcome = newJob(contract, payload, optionsOf(prepared.length))
         const { job, warnings } = outcome instanceof Promise ? await outcome : outcome
         prepared.push({ job: protectedJob(this.#registry, contract, job), warnings })
       }
     } catch (error) {
       throw inList(error, prepared.length)
     }
-    return prepared.length === 0 ? [] : this.#write(contract, prepared, options.tx)
+    return prepared.length === 0 ? [] : this.#write(contract, prepared, tx)
   }
 
   async #write(

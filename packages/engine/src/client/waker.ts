@@ -21,6 +21,7 @@ export class Waker {
   readonly #isEnabled: boolean
   readonly #local = new Set<(queue: string) => void>()
   readonly #rules = new Set<() => void>()
+  readonly #schedules = new Set<() => void>()
   #pending = new Set<string>()
   #timer: NodeJS.Immediate | NodeJS.Timeout | undefined
   #lastSentMs = 0
@@ -45,6 +46,16 @@ export class Waker {
   /** Tenants, pauses or limits were changed by this process. */
   rulesChanged(): void {
     for (const listener of this.#rules) listener()
+  }
+
+  /** A worker of this process wants to hear of changed schedules. Returns a function that ends it. */
+  onSchedules(listener: () => void): () => void {
+    this.#schedules.add(listener)
+    return () => this.#schedules.delete(listener)
+  }
+
+  schedulesChanged(): void {
+    for (const listener of this.#schedules) listener()
   }
 
   /** Work was committed to these queues. */

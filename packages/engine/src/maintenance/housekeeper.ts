@@ -1,6 +1,6 @@
 // Creates the archive's partitions ahead, drops the expired ones, and forgets workers that ended, dead letters that were
 // settled long ago, pauses and dedupe windows that are over, what dead runs had reserved of budgets, and the expired
-// results of ctx.once and ctx.step. Cancels what deleted tenants have left.
+// results of ctx.once and ctx.step, and ticks of schedules after 30 days. Cancels what deleted tenants have left.
 //
 // Runs hourly in every worker process; every step is harmless when another process does the same at that moment, and
 // is finished by the next pass if it was cut off.
@@ -16,6 +16,7 @@ import { jobCancelWaiting, type Now } from '../store/jobs.ts'
 import { oncePrune, stepKeep } from '../store/once-keys.ts'
 import { ensurePartitions, prunePartitions } from '../store/partitions.ts'
 import { pausePrune } from '../store/pauses.ts'
+import { scheduleTickPrune } from '../store/schedule-ticks.ts'
 import { tenantLeftovers } from '../store/tenants.ts'
 import { workerPrune } from '../store/workers.ts'
 import type { Ticker } from './loop.ts'
@@ -29,6 +30,8 @@ const LEFTOVERS_AT_ONCE = 1_000
 const ONCE_KEYS_AT_ONCE = 1_000
 const STEPS_AT_ONCE = 1_000
 const WINDOWS_AT_ONCE = 5_000
+const FORGET_TICKS_AFTER_MS = 30 * 24 * HOUR_MS
+const TICKS_AT_ONCE = 5_000
 
 export interface HousekeepingResult {
   created: string[]
@@ -41,6 +44,7 @@ export interface HousekeepingResult {
   stepsKept: number
   leftoversCancelled: number
   windowsForgotten: number
+  ticksForgotten: number
 }
 
 function ifRefused(error: unknown): void {
@@ -75,6 +79,7 @@ export class Housekeeper implements Ticker<HousekeepingResult> {
       onceKeysForgotten: await oncePrune(this.#db, now, ONCE_KEYS_AT_ONCE),
       leftoversCancelled: await this.#cancelLeftovers(now),
       windowsForgotten: await dedupWindowPrune(this.#db, now, WINDOWS_AT_ONCE),
+      ticksForgotten: await scheduleTickPrune(this.#db, now, FORGET_TICKS_AFTER_MS, TICKS_AT_ONCE),
     }
   }
 
@@ -92,7 +97,8 @@ export class Housekeeper implements Ticker<HousekeepingResult> {
       result.onceKeysForgotten === ONCE_KEYS_AT_ONCE ||
       result.stepsKept === STEPS_AT_ONCE ||
       result.leftoversCancelled === LEFTOVERS_AT_ONCE ||
-      result.windowsForgotten === WINDOWS_AT_ONCE
+      result.windowsForgotten === WINDOWS_AT_ONCE ||
+      result.ticksForgotten === TICKS_AT_ONCE
     return isMore ? 0 : HOUR_MS
   }
 }

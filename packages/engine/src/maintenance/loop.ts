@@ -6,6 +6,8 @@ export interface Ticker<Result> {
   tick(stopping?: AbortSignal): Promise<Result>
   /** How long to sleep after that pass; 0 means there is more to do now. */
   delayAfter(result: Result): number
+  /** It has to be there at a certain time: it sleeps as long as it says, neither longer nor shorter. */
+  readonly isExact?: boolean
 }
 
 export interface LoopOptions {
@@ -21,6 +23,7 @@ export class Loop<Result> {
   #running: Promise<void> | undefined
   #stopping = new AbortController()
   #wake: (() => void) | undefined
+  #isWoken = false
 
   constructor(ticker: Ticker<Result>, options: LoopOptions) {
     this.#ticker = ticker
@@ -40,21 +43,28 @@ export class Loop<Result> {
     this.#running = undefined
   }
 
+  /** There is something to do: the next pass begins at once, or right after the one under way. */
+  wake(): void {
+    this.#isWoken = true
+    this.#wake?.()
+  }
+
   async #run(): Promise<void> {
     const { signal } = this.#stopping
     while (!signal.aborted) {
       let delay = this.#options.errorDelayMs ?? 5_000
+      this.#isWoken = false
       try {
         delay = this.#ticker.delayAfter(await this.#ticker.tick(signal))
       } catch (error) {
         this.#options.onError(this.#ticker.name, error)
       }
-      await this.#sleep(jittered(delay))
+      await this.#sleep(this.#ticker.isExact ? delay : jittered(delay))
     }
   }
 
   async #sleep(ms: number): Promise<void> {
-    if (this.#stopping.signal.aborted || ms <= 0) return
+    if (this.#stopping.signal.aborted || this.#isWoken || ms <= 0) return
     await new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, ms)
       timer.unref()

@@ -1,10 +1,14 @@
 // Every background service that keeps the tables in order, each in a loop of its own. All worker processes run all of
 // them: row locks, fences and idempotent steps make that harmless.
+
+import type { Enqueuer } from '../client/enqueuer.ts'
+import { ScheduleTicks } from '../client/schedule-ticks.ts'
 import type { Clock } from '../clock.ts'
 import type { Registry } from '../contract/registry.ts'
 import type { Events } from '../events.ts'
 import type { Admitter } from '../governance/admitter.ts'
 import type { Logger } from '../logger.ts'
+import type { DeclaredSchedules } from '../schedule/schedules.ts'
 import type { Database } from '../store/db.ts'
 import { AdmissionSweep } from './admission-sweep.ts'
 import { Booster } from './booster.ts'
@@ -13,6 +17,7 @@ import { Housekeeper } from './housekeeper.ts'
 import { Loop, type LoopOptions, type Ticker } from './loop.ts'
 import { Redriver } from './redriver.ts'
 import { Rescuer } from './rescuer.ts'
+import { Scheduler } from './scheduler.ts'
 import { TableKeeper } from './table-keeper.ts'
 
 export interface MaintenanceServices extends Pick<LoopOptions, 'onError'> {
@@ -22,6 +27,8 @@ export interface MaintenanceServices extends Pick<LoopOptions, 'onError'> {
   events: Events
   admitter: Admitter
   logger: Logger
+  enqueuer: Enqueuer
+  declared: DeclaredSchedules
   sweepMs: number
   deadLetterAlertAt: number
   mayJudge(): boolean
@@ -31,7 +38,13 @@ export interface MaintenanceServices extends Pick<LoopOptions, 'onError'> {
   open(maxConnections: number): Database
 }
 
-export function maintenanceLoops(services: MaintenanceServices): Loop<unknown>[] {
+export interface MaintenanceLoops {
+  all: Loop<unknown>[]
+  /** To be woken when schedules are changed. */
+  scheduler: Loop<unknown>
+}
+
+export function maintenanceLoops(services: MaintenanceServices): MaintenanceLoops {
   const { db, events, admitter, logger, onError } = services
   const alert = new DeadLetterAlert({
     db,
@@ -42,7 +55,8 @@ export function maintenanceLoops(services: MaintenanceServices): Loop<unknown>[]
     },
   })
   const loop = <Result>(ticker: Ticker<Result>): Loop<unknown> => new Loop(ticker, { onError })
-  return [
+  const scheduler = loop(new Scheduler({ ...services, ticks: new ScheduleTicks(services) }))
+  const all = [
     loop(new Rescuer({ ...services, intervalMs: services.sweepMs, onBlocked: () => admitter.expectBlocked() })),
     loop(new AdmissionSweep(admitter)),
     loop(new Housekeeper(services)),
@@ -50,5 +64,7 @@ export function maintenanceLoops(services: MaintenanceServices): Loop<unknown>[]
     loop(new TableKeeper(services)),
     loop(alert),
     loop(new Booster(services)),
+    scheduler,
   ]
+  return { all, scheduler }
 }

@@ -17,6 +17,8 @@ export type Message =
   | { kind: 'reconcile'; workerId: string }
   /** Tenants, pauses or limits were changed. */
   | { kind: 'rules' }
+  /** Schedules were changed. */
+  | { kind: 'schedules' }
   | { kind: 'echo'; token: string }
   /** Somebody awaits the end of these jobs. */
   | { kind: 'await'; ids: readonly string[] }
@@ -31,6 +33,8 @@ export function encodeMessage(message: Message): string {
       return `r:${message.workerId}`
     case 'rules':
       return 'g:'
+    case 'schedules':
+      return 's:'
     case 'echo':
       return `e:${message.token}`
     case 'await':
@@ -47,6 +51,7 @@ export function decodeMessage(payload: string): Message | undefined {
   if (payload.startsWith('w:')) return { kind: 'work', queue: rest }
   if (payload.startsWith('r:')) return { kind: 'reconcile', workerId: rest }
   if (payload.startsWith('g:')) return { kind: 'rules' }
+  if (payload.startsWith('s:')) return { kind: 'schedules' }
   if (payload.startsWith('e:')) return { kind: 'echo', token: rest }
   if (payload.startsWith('a:')) return { kind: 'await', ids: decodeIds(rest) }
   if (payload.startsWith('k:')) return { kind: 'key', key: decodeKey(rest) }

@@ -10,6 +10,8 @@ export interface NewWorker {
   version: string
   lanes: Record<string, number>
   types: readonly string[]
+  /** That its code declares. */
+  schedules: readonly string[]
   ttlMs: number
 }
 
@@ -24,6 +26,7 @@ export async function workerRegister(session: Session, now: Now, worker: NewWork
     JSON.stringify(worker.lanes),
     worker.ttlMs,
     textArray(worker.types),
+    textArray(worker.schedules),
   ])
   return rows.length > 0
 }

@@ -10,6 +10,7 @@ import { FakeClock } from './fake-clock.ts'
 import { inlineBreakers } from './inline-breakers.ts'
 import { InlineClaims } from './inline-claims.ts'
 import { InlineRunner } from './inline-runner.ts'
+import { InlineSchedules } from './inline-schedules.ts'
 import type { RunReport } from './report.ts'
 
 export interface DrainOptions {
@@ -26,7 +27,7 @@ export interface DrainOptions {
 const MAX_RUNS = 1_000
 
 /**
- * Runs one job after the other in this process: each queue in its order, the queues in turn. Returns the runs in the
+ * Ticks the schedules that are due, and runs one job after the other in this process: each queue in its order, the queues in turn. Returns the runs in the
  * order in which they happened.
  */
 export async function drain(
@@ -53,6 +54,7 @@ class Drainer {
   readonly #services: ClientServices
   readonly #claims: InlineClaims
   readonly #runner: InlineRunner
+  readonly #schedules: InlineSchedules
   readonly #options: DrainOptions
   readonly #queues: readonly string[]
   #isStopped = false
@@ -65,6 +67,7 @@ class Drainer {
     this.#services = services
     this.#claims = claims
     this.#runner = runner
+    this.#schedules = new InlineSchedules(services)
     this.#options = options
     this.#queues = options.queues ?? claims.queues
     const unknown = this.#queues.find((queue) => !claims.queues.includes(queue))
@@ -75,6 +78,8 @@ class Drainer {
 
   async drain(): Promise<void> {
     const { advance } = this.#options
+    await this.#schedules.declare()
+    await this.#schedules.fire()
     await this.#services.admitter.sweepAll()
     if (advance === undefined) return this.#runDue()
     const clock = this.#fakeClock()
@@ -84,6 +89,7 @@ class Drainer {
       if (this.#isStopped) return
       clock.moveTo(next)
       await ensurePartitions(this.#services.db, next)
+      await this.#schedules.fire()
       await this.#services.admitter.sweepAll()
       await this.#runDue()
     }
@@ -123,8 +129,8 @@ class Drainer {
     const { db, clock } = this.#services
     const due = await jobDueNext(db, clock.databaseNow(), { queues: this.#queues, types: this.#claims.types })
     const probe = this.#claims.nextProbeAt
-    if (probe === null || probe <= this.#fakeClock().now()) return due
-    return due === null || probe < due ? probe : due
+    const isProbeDue = probe === null || probe <= this.#fakeClock().now()
+    return earliest([due, isProbeDue ? null : probe, this.#schedules.nextAt])
   }
 
   #endless(): AssertionError {
@@ -143,4 +149,9 @@ class Drainer {
       'drain({ advance }) moves a fake clock, and this client has none: createMillrace({ clock: fakeClock(…) }).',
     )
   }
+}
+
+function earliest(times: readonly (Date | null)[]): Date | null {
+  const known = times.flatMap((time) => (time === null ? [] : time.getTime()))
+  return known.length === 0 ? null : new Date(Math.min(...known))
 }

@@ -48,11 +48,12 @@ export class InlineClaims {
   }
 
   async begin(): Promise<void> {
-    const { db, clock, tenantRole } = this.#services
+    const { db, clock, tenantRole, declared } = this.#services
     if (tenantRole !== undefined) await checkTenantRole(db, tenantRole)
     await ensurePartitions(db, clock.databaseNow())
     const lanes = Object.fromEntries(this.#lanes.map((lane) => [lane.name, 1]))
-    const about = { host: hostname(), pid: process.pid, version: VERSION, lanes, types: this.types, ttlMs: LEASE_MS }
+    const knows = { types: this.types, schedules: declared.names }
+    const about = { host: hostname(), pid: process.pid, version: VERSION, lanes, ...knows, ttlMs: LEASE_MS }
     // On the database's own clock, as every lease.
     await workerRegister(db, null, { id: this.workerId, ...about })
   }

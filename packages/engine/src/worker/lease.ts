@@ -24,6 +24,7 @@ export interface LeaseEvents {
   onRunning(rows: RunningRow[], sentAtMs: number): void
   onWork(queue: string): void
   onRules(): void
+  onSchedules(): void
   onAwaited(ids: readonly string[]): void
   onKey(key: WorkKey): void
   onListening(isTrusted: boolean): void
@@ -114,6 +115,9 @@ export class Lease {
         break
       case 'rules':
         this.#events.onRules()
+        break
+      case 'schedules':
+        this.#events.onSchedules()
         break
       case 'work':
         this.#events.onWork(message.queue)

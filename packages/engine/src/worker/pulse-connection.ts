@@ -16,6 +16,7 @@ const LISTEN_RETRY_MS = 60_000
 export interface PulseConnectionEvents {
   onWork(queue: string): void
   onRules(): void
+  onSchedules(): void
   onReconcile(workerId: string): void
   onAwaited(ids: readonly string[]): void
   onKey(key: WorkKey): void
@@ -152,6 +153,7 @@ export class PulseConnection {
     const message = decodeMessage(payload)
     if (message?.kind === 'work') this.#events.onWork(message.queue)
     if (message?.kind === 'rules') this.#events.onRules()
+    if (message?.kind === 'schedules') this.#events.onSchedules()
     if (message?.kind === 'reconcile') this.#events.onReconcile(message.workerId)
     if (message?.kind === 'await') this.#events.onAwaited(message.ids)
     if (message?.kind === 'key') this.#events.onKey(message.key)

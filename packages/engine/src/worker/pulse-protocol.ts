@@ -51,6 +51,8 @@ export type FromPulse =
   | { kind: 'work'; queue: string }
   /** Tenants, pauses or limits were changed. */
   | { kind: 'rules' }
+  /** Schedules were changed. */
+  | { kind: 'schedules' }
   /** Somebody awaits the end of these jobs. */
   | { kind: 'awaited'; ids: readonly string[] }
   /** Jobs of this key wait for admission. */

@@ -65,6 +65,7 @@ class PulseThread {
     this.#connection = new PulseConnection(settings, {
       onWork: (queue) => this.#post({ kind: 'work', queue }),
       onRules: () => this.#post({ kind: 'rules' }),
+      onSchedules: () => this.#post({ kind: 'schedules' }),
       onReconcile: (workerId) => workerId === this.#worker?.id && void this.#beat(),
       onAwaited: (ids) => this.#post({ kind: 'awaited', ids }),
       onKey: (key) => this.#post({ kind: 'key', key }),

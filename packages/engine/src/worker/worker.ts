@@ -2,7 +2,9 @@
 import { hostname } from 'node:os'
 import type { ClientConfig } from 'pg'
 import { reportBreaker } from '../client/breaker-events.ts'
+import type { Enqueuer } from '../client/enqueuer.ts'
 import type { Herald } from '../client/herald.ts'
+import { declareSchedules } from '../client/schedule-declaration.ts'
 import type { Waker } from '../client/waker.ts'
 import { after, type Clock, monotonicMs, within } from '../clock.ts'
 import type { Registry } from '../contract/registry.ts'
@@ -16,7 +18,8 @@ import { Governor } from '../governance/governor.ts'
 import { declareHistory } from '../governance/history.ts'
 import type { Logger } from '../logger.ts'
 import { Loop } from '../maintenance/loop.ts'
-import { maintenanceLoops } from '../maintenance/services.ts'
+import { type MaintenanceLoops, maintenanceLoops } from '../maintenance/services.ts'
+import type { DeclaredSchedules } from '../schedule/schedules.ts'
 import { budgetDeclare } from '../store/budgets.ts'
 import type { Database } from '../store/db.ts'
 import { type ClaimedJob, jobReleaseRun, type RunningRow } from '../store/jobs.ts'
@@ -71,6 +74,8 @@ export interface WorkerServices {
   waker: Waker
   herald: Herald
   admitter: Admitter
+  enqueuer: Enqueuer
+  declared: DeclaredSchedules
   /** More connections to the same database. The caller closes them. */
   open(maxConnections: number): Database
 }
@@ -106,10 +111,12 @@ export class Worker {
   readonly #reconciler: Reconciler
   readonly #memory: MemoryGuard
   readonly #pressure: BackPressure | undefined
+  readonly #scheduler: Loop<unknown>
   readonly #loops: Loop<unknown>[]
   #isListenTrusted = false
   #offLocal: (() => void) | undefined
   #offRules: (() => void) | undefined
+  #offSchedules: (() => void) | undefined
   #offClock: (() => void) | undefined
   #started: Promise<void> | undefined
   #stopped: Promise<void> | undefined
@@ -133,7 +140,9 @@ export class Worker {
       strayAfterMs: Math.min(5_000, settings.times.ttlMs / 2),
     })
     this.#memory = this.#makeMemoryGuard()
-    this.#loops = this.#makeLoops()
+    const maintenance = this.#makeMaintenance()
+    this.#scheduler = maintenance.scheduler
+    this.#loops = this.#makeLoops(maintenance.all)
   }
 
   get id(): string {
@@ -173,11 +182,13 @@ export class Worker {
     const { budgets } = registry
     if (budgets.length > 0) await budgetDeclare(db, clock.databaseNow(), budgets)
     await this.#declareHistory()
+    await declareSchedules(db, clock.databaseNow(), this.#services.declared.all)
     await this.#isolated.start()
     await this.#lease.take()
     if (this.#stopped !== undefined) throw new WorkerStopping()
     this.#offLocal = waker.onLocal((queue) => this.#fetcher.wake(queue))
     this.#offRules = waker.onRules(() => this.#heedRules())
+    this.#offSchedules = waker.onSchedules(() => this.#scheduler.wake())
     this.#offClock = clock.onMoved?.(() => this.#clockMoved())
     this.#fetcher.start()
     for (const loop of this.#loops) loop.start()
@@ -210,6 +221,7 @@ export class Worker {
     const why = 'the worker is shutting down'
     this.#offLocal?.()
     this.#offRules?.()
+    this.#offSchedules?.()
     this.#offClock?.()
     this.#pressure?.close()
     const loops = Promise.all(this.#loops.map((loop) => loop.stop()))
@@ -238,6 +250,7 @@ export class Worker {
       version: VERSION,
       lanes: Object.fromEntries(lanes.map((lane) => [lane.name, lane.slots])),
       types: this.#settings.implementations.map(({ contract }) => contract.type),
+      schedules: this.#services.declared.names,
       ttlMs: times.ttlMs,
     }
     // Each lane holds its slots, what is prefetched for it, and perhaps a suspect.
@@ -266,6 +279,7 @@ export class Worker {
       },
       onWork: (queue) => this.#fetcher.wake(queue),
       onRules: () => this.#heedRules(),
+      onSchedules: () => this.#scheduler.wake(),
       onAwaited: (ids) => this.#services.herald.remember(ids),
       onKey: (key) => this.#heardOf(key),
       onListening: (isTrusted) => {
@@ -427,18 +441,21 @@ export class Worker {
     )
   }
 
-  #makeLoops(): Loop<unknown>[] {
+  #makeMaintenance(): MaintenanceLoops {
     const { times, deadLetterAlertAt } = this.#settings
-    const onError = (during: string, error: unknown) => this.#failed(during, error)
-    const maintenance = maintenanceLoops({
+    return maintenanceLoops({
       ...this.#services,
       sweepMs: times.sweepMs,
       deadLetterAlertAt,
       backloggedQueues: () => this.#backlogged(),
       mayJudge: () => this.#lease.heldMs() >= times.ttlMs,
       wake: (queues) => this.#services.waker.wake(queues),
-      onError,
+      onError: (during, error) => this.#failed(during, error),
     })
+  }
+
+  #makeLoops(maintenance: readonly Loop<unknown>[]): Loop<unknown>[] {
+    const onError = (during: string, error: unknown) => this.#failed(during, error)
     const pressure = this.#pressure === undefined ? [] : [new Loop(this.#pressure.overload, { onError })]
     return [...maintenance, new Loop(this.#memory, { onError }), ...pressure]
   }
@@ -537,6 +554,7 @@ export class Worker {
   /** What was to wait for its time may be due now. */
   #clockMoved(): void {
     this.#fetcher.wake()
+    this.#scheduler.wake()
     const { admitter } = this.#services
     if (admitter.isSweepNeeded) admitter.sweep().catch((error: unknown) => this.#failed('admission', error))
   }

@@ -156,7 +156,7 @@ const makers: Record<string, (services: ClientServices, t: Setup) => Service | P
   },
 
   'the lease and its pulse': (_, t) => {
-    const worker = { host: 'h', pid: 1, version: VERSION, lanes: {}, types: [], ttlMs: 1_500 }
+    const worker = { host: 'h', pid: 1, version: VERSION, lanes: {}, types: [], schedules: [], ttlMs: 1_500 }
     const times = { heartbeatMs: 150, ttlMs: 1_500 }
     const nothing = () => {}
     const pulse = { connection: { connectionString: t.url }, schema: 'millrace', times }
@@ -167,6 +167,7 @@ const makers: Record<string, (services: ClientServices, t: Setup) => Service | P
       onRunning: nothing,
       onWork: nothing,
       onRules: nothing,
+      onSchedules: nothing,
       onAwaited: nothing,
       onKey: nothing,
       onListening: nothing,

@@ -1,0 +1,71 @@
+// What the code of a program says about its schedules, written when a worker starts.
+//
+// Several workers may start at once: the rows are locked in one order. A cadence that has not changed keeps its timing, so
+// that an interval goes on from where it began; one that has changed counts from now on, and what is due is ticked first.
+import { hostname } from 'node:os'
+import { isDeepStrictEqual } from 'node:util'
+import { InvalidDefinition } from '../errors.ts'
+import type { Schedule } from '../schedule/define.ts'
+import { firstFire, nextAfterEdit } from '../schedule/due.ts'
+import { timingOf } from '../schedule/when.ts'
+import type { Database, Session } from '../store/db.ts'
+import type { Now } from '../store/jobs.ts'
+import {
+  clockRead,
+  type ScheduleRow,
+  scheduleDeclared,
+  scheduleInsert,
+  scheduleLock,
+  scheduleWrite,
+} from '../store/schedules.ts'
+
+const BY = 'code'
+
+export async function declareSchedules(db: Database, now: Now, schedules: readonly Schedule[]): Promise<void> {
+  if (schedules.length === 0) return
+  const sorted = [...schedules].sort((a, b) => (a.name < b.name ? -1 : 1))
+  const names = sorted.map(({ name }) => name)
+  await db.transaction(async (tx) => {
+    const rows = await scheduleLock(tx, now, names)
+    for (const schedule of sorted) {
+      const row = rows.get(schedule.name)
+      if (row === undefined) await insert(tx, now, schedule)
+      else await update(tx, now, schedule, row)
+    }
+    await scheduleDeclared(tx, now, names, `${hostname()} ${process.pid}`)
+  })
+}
+
+async function insert(tx: Session, now: Now, schedule: Schedule): Promise<void> {
+  const { name, job, when, settings, isPaused } = schedule
+  const at = await clockRead(tx, now)
+  const timing = timingOf(when, { now: at })
+  const row = {
+    name,
+    jobType: job.type,
+    source: 'code' as const,
+    cadence: when,
+    timing,
+    options: settings,
+    payload: null,
+  }
+  const pauseReason = isPaused ? 'its code declares it as paused' : null
+  // Another worker may have declared it since we looked: then it is there, and the same.
+  await scheduleInsert(tx, now, { ...row, nextAt: firstFire(timing, at), pauseReason }, BY)
+}
+
+async function update(tx: Session, now: Now, schedule: Schedule, row: ScheduleRow): Promise<void> {
+  const { name, job, when, settings } = schedule
+  if (row.source === 'runtime') {
+    throw new InvalidDefinition(
+      `The code declares schedule "${name}", and one of that name was created at run time. Rename one of them, or remove that one: millrace schedules remove ${name}.`,
+    )
+  }
+  const isSameCadence = isDeepStrictEqual(row.cadence, plain(when))
+  if (isSameCadence && row.jobType === job.type && isDeepStrictEqual(row.options, plain(settings))) return
+  const timing = isSameCadence ? row.timing : timingOf(when, { now: row.now })
+  const nextAt = isSameCadence ? row.nextAt : nextAfterEdit(row.editedTiming ?? timing, row)
+  await scheduleWrite(tx, now, { ...row, jobType: job.type, cadence: when, timing, options: settings, nextAt }, BY)
+}
+
+const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value))

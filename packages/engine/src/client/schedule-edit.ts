@@ -1,0 +1,42 @@
+// What an edit makes of a schedule. Pure: whoever calls it holds the row.
+import type { JobContract } from '../contract/job.ts'
+import { InvalidDefinition } from '../errors.ts'
+import { type ScheduleOptions, settingsOf } from '../schedule/define.ts'
+import { nextAfterEdit } from '../schedule/due.ts'
+import { timingOf, type When } from '../schedule/when.ts'
+import type { ScheduleRow } from '../store/schedules.ts'
+import type { By } from './schedule-backfill.ts'
+
+export interface ScheduleEdit extends ScheduleOptions, By {
+  /** Null: what the code says counts again. */
+  when?: When | null
+  /** Only of one that was created at run time. */
+  payload?: unknown
+}
+
+/** An edit of what the code declares stands beside it, so that it can be taken back. */
+export function withTiming(row: ScheduleRow, when: When | null): ScheduleRow {
+  if (row.source === 'code') {
+    const editedTiming = when === null ? null : timingOf(when, row)
+    return { ...row, editedTiming, nextAt: nextAfterEdit(editedTiming ?? row.timing, row) }
+  }
+  if (when === null)
+    throw new InvalidDefinition(`Schedule "${row.name}" is in no code: give it another timing, or remove it.`)
+  const timing = timingOf(when, row)
+  return { ...row, cadence: when, timing, nextAt: nextAfterEdit(timing, row) }
+}
+
+export function withOptions(
+  row: ScheduleRow,
+  contract: JobContract,
+  { payload = row.payload, ...options }: ScheduleOptions & { payload?: unknown },
+): ScheduleRow {
+  const { jitterMs, tenant, priority, ...kept } = row.options
+  const before = {
+    ...kept,
+    jitter: jitterMs,
+    ...(tenant !== null && { tenant }),
+    ...(priority !== null && { priority }),
+  }
+  return { ...row, payload, options: settingsOf(row.name, contract, { ...before, ...options }) }
+}

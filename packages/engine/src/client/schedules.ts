@@ -1,0 +1,261 @@
+// What people do with schedules: look, run now, pause, edit, create, remove, backfill.
+//
+// Every change locks the row and moves its revision, so that a tick that was being prepared from what was true before comes
+// to nothing; it is written to the audit log in the same transaction, and workers are told.
+import type { JobContract } from '../contract/job.ts'
+import { checkedPayload } from '../contract/payload.ts'
+import { InvalidDefinition, UnknownSchedule } from '../errors.ts'
+import { checkName, type ScheduleOptions, settingsOf } from '../schedule/define.ts'
+import { firstFire } from '../schedule/due.ts'
+import { fires } from '../schedule/next-fire.ts'
+import { timingOf, type When } from '../schedule/when.ts'
+import { auditWrite, type NewAuditEntry } from '../store/audit.ts'
+import type { Session } from '../store/db.ts'
+import { type ScheduleTick, scheduleTicks, type TickResult } from '../store/schedule-ticks.ts'
+import {
+  clockRead,
+  type ScheduleRow,
+  scheduleGet,
+  scheduleInsert,
+  scheduleList,
+  scheduleLock,
+  scheduleRemove,
+  scheduleWrite,
+  timingInForce,
+} from '../store/schedules.ts'
+import { author, label } from './enqueue-options.ts'
+import { type BackfillRange, type BackfillResult, type By, backfill } from './schedule-backfill.ts'
+import { type ScheduleEdit, withOptions, withTiming } from './schedule-edit.ts'
+import type { Known } from './schedule-payload.ts'
+import { type ScheduleState, scheduleStates } from './schedule-state.ts'
+import type { TickServices } from './schedule-tenants.ts'
+import { ScheduleTicks } from './schedule-ticks.ts'
+import type { Waker } from './waker.ts'
+
+export interface SchedulePause extends By {
+  reason: string
+  /** It ends by itself at this time. Default: when somebody ends it. */
+  until?: Date
+}
+
+export interface NewScheduleOptions extends ScheduleOptions, By {
+  name: string
+  /** The type of a contract that this program knows. */
+  type: string
+  when: When
+  payload: unknown
+}
+
+export interface ScheduleDetails extends ScheduleState {
+  /** The newest first, at most 20. */
+  ticks: ScheduleTick[]
+}
+
+const TICKS_SHOWN = 20
+const MOST_PREVIEWED = 1_000
+
+export class Schedules {
+  readonly #services: TickServices & { waker: Waker }
+  readonly #ticks: ScheduleTicks
+
+  constructor(services: TickServices & { waker: Waker }) {
+    this.#services = services
+    this.#ticks = new ScheduleTicks(services)
+  }
+
+  /** All of them, by name. One that code declares is there once a worker with that code has started. */
+  async list(): Promise<ScheduleState[]> {
+    const { db, clock } = this.#services
+    return scheduleStates(db, await scheduleList(db, clock.databaseNow(), null))
+  }
+
+  async get(name: string): Promise<ScheduleDetails> {
+    const { db, clock } = this.#services
+    const rows = await scheduleList(db, clock.databaseNow(), [name])
+    const [state] = await scheduleStates(db, rows)
+    if (state === undefined) throw await this.#unknown(name)
+    return { ...state, ticks: await scheduleTicks(db, name, TICKS_SHOWN) }
+  }
+
+  /** The next fire times of a schedule, whether it is paused or not. */
+  async preview(name: string, { count = 10, from }: { count?: number; from?: Date } = {}): Promise<Date[]> {
+    if (!Number.isInteger(count) || count < 1 || count > MOST_PREVIEWED)
+      throw new InvalidDefinition(`count is ${count}: expected an integer from 1 to ${MOST_PREVIEWED}.`)
+    const row = await this.#row(name)
+    return [...fires(timingInForce(row), { from: from ?? row.now, count })]
+  }
+
+  /** Ticks it now, whatever its timing says and whether it is paused or not. When it is next stays as it was. */
+  async run(name: string, options: By): Promise<TickResult> {
+    const by = author(options.by)
+    const known = await this.#known(name)
+    const { now: fireAt, lastFireAt: previousFireAt } = known.row
+    const asked = { schedule: name, fireAt, origin: 'manual' as const, author: by, previousFireAt }
+    const entry = { actor: by, action: 'schedule.run', target: name }
+    const result = await this.#ticks.ask(known, asked, (tx) => this.#audit(tx, entry))
+    if (result === undefined) throw await this.#unknown(name)
+    return result
+  }
+
+  /** It does not fire until somebody resumes it, or until then. What would have fired meanwhile is not made up for. */
+  async pause(name: string, { reason, by, until }: SchedulePause): Promise<ScheduleState> {
+    const actor = author(by)
+    if (!reason) throw new InvalidDefinition('A pause needs a reason: others will ask why.')
+    const pauseReason = label(reason, 'reason')
+    const entry = { actor, action: 'schedule.pause', target: name, details: { reason, until } }
+    return this.#change(name, entry, (row) => {
+      if (until !== undefined && !(until > row.now))
+        throw new InvalidDefinition(`until is ${String(until)}: expected a time in the future.`)
+      return { ...row, pausedAt: row.now, pausedUntil: until ?? null, pausedBy: actor, pauseReason }
+    })
+  }
+
+  /** It fires again at the next time from now on. */
+  async resume(name: string, { by }: By): Promise<ScheduleState> {
+    const entry = { actor: author(by), action: 'schedule.resume', target: name }
+    return this.#change(name, entry, (row) => {
+      if (row.pausedAt === null) return row
+      const nextAt = firstFire(timingInForce(row), row.now)
+      return { ...row, nextAt, pausedAt: null, pausedUntil: null, pausedBy: null, pauseReason: null }
+    })
+  }
+
+  /** Another timing, which counts from now on. Of one that was created at run time also its payload and options. */
+  async edit(name: string, { by, when, payload, ...options }: ScheduleEdit): Promise<ScheduleState> {
+    const actor = author(by)
+    const known = await this.#row(name)
+    const entry = { actor, action: 'schedule.edit', target: name, details: { when, options } }
+    if (known.source === 'code' && (payload !== undefined || Object.keys(options).length > 0)) {
+      throw new InvalidDefinition(
+        `Schedule "${name}" is declared in code: only \`when\` can be edited at run time. Change the others there.`,
+      )
+    }
+    const contract = known.source === 'runtime' ? this.#services.registry.get(known.jobType) : undefined
+    if (contract !== undefined && payload !== undefined) await this.#checkPayload(name, contract, payload)
+    return this.#change(name, entry, (row) => {
+      const timed = when === undefined ? row : withTiming(row, when)
+      return contract === undefined ? timed : withOptions(timed, contract, { payload, ...options })
+    })
+  }
+
+  /** A schedule that no code knows: any program that has the contract of its job ticks it. */
+  async create({ name, type, when, payload, by, ...options }: NewScheduleOptions): Promise<ScheduleState> {
+    const { db, clock, registry, declared } = this.#services
+    const actor = author(by)
+    checkName(name)
+    const contract = registry.get(type)
+    const settings = settingsOf(name, contract, options)
+    await this.#checkPayload(name, contract, payload)
+    const now = clock.databaseNow()
+    const isNew = await db.transaction(async (tx) => {
+      const at = await clockRead(tx, now)
+      const timing = timingOf(when, { now: at })
+      const row = { name, jobType: type, source: 'runtime' as const, cadence: when, timing, options: settings, payload }
+      if (declared.find(name) !== undefined) return false
+      if (!(await scheduleInsert(tx, now, { ...row, nextAt: firstFire(timing, at), pauseReason: null }, actor)))
+        return false
+      await this.#audit(tx, { actor, action: 'schedule.create', target: name, details: { type, when, options } })
+      return true
+    })
+    if (!isNew)
+      throw new InvalidDefinition(`There is a schedule "${name}" already: edit that one, or take another name.`)
+    await this.#tell()
+    return this.get(name)
+  }
+
+  /** With its ticks; its jobs stay. One that the code of a living worker declares is refused: it would come back. */
+  async remove(name: string, { by }: By): Promise<void> {
+    const { db, clock } = this.#services
+    const actor = author(by)
+    const [row] = await scheduleList(db, clock.databaseNow(), [name])
+    if (row === undefined) throw await this.#unknown(name)
+    if (row.source === 'code' && row.isDeclared) {
+      throw new InvalidDefinition(
+        `Schedule "${name}" is declared by the code of a worker that runs (${row.declaredBy}). Take it out of the code and deploy, or pause it.`,
+      )
+    }
+    await db.transaction(async (tx) => {
+      await scheduleRemove(tx, name)
+      await this.#audit(tx, { actor, action: 'schedule.remove', target: name })
+    })
+    await this.#tell()
+  }
+
+  /**
+   * Ticks the fire times of a range, oldest first, at most 1,000: those that were missed, that failed, or that lie before the
+   * schedule. Those that were ticked are left alone, so that it can be repeated after a failure.
+   */
+  async backfill(name: string, range: BackfillRange): Promise<BackfillResult> {
+    const by = author(range.by)
+    return backfill(
+      { db: this.#services.db, ticks: this.#ticks },
+      await this.#known(name),
+      { ...range, by },
+      (details) => this.#audit(this.#services.db, { actor: by, action: 'schedule.backfill', target: name, details }),
+    )
+  }
+
+  async #change(name: string, entry: NewAuditEntry, change: (row: ScheduleRow) => ScheduleRow): Promise<ScheduleState> {
+    const { db, clock } = this.#services
+    const now = clock.databaseNow()
+    const isThere = await db.transaction(async (tx) => {
+      const row = (await scheduleLock(tx, now, [name])).get(name)
+      if (row === undefined) return false
+      const changed = change(row)
+      if (changed === row) return true
+      await scheduleWrite(tx, now, changed, entry.actor)
+      await this.#audit(tx, entry)
+      return true
+    })
+    if (!isThere) throw await this.#unknown(name)
+    await this.#tell()
+    return this.get(name)
+  }
+
+  async #row(name: string): Promise<ScheduleRow> {
+    const { db, clock } = this.#services
+    const [row] = await scheduleGet(db, clock.databaseNow(), [name])
+    if (row === undefined) throw await this.#unknown(name)
+    return row
+  }
+
+  async #known(name: string): Promise<Known> {
+    const row = await this.#row(name)
+    const known = this.#ticks.known(row)
+    if (known !== undefined) return known
+    const what =
+      row.source === 'code' ? 'is declared in code that this program' : `enqueues "${row.jobType}", which this program`
+    throw new InvalidDefinition(
+      `Schedule "${name}" ${what} does not have, so it cannot be ticked here. Pass it to createMillrace; at the command line, pass --module.`,
+    )
+  }
+
+  async #unknown(name: string): Promise<UnknownSchedule> {
+    const { db, clock } = this.#services
+    const rows = await scheduleList(db, clock.databaseNow(), null)
+    return new UnknownSchedule(
+      name,
+      rows.map((row) => row.name),
+    )
+  }
+
+  /** As an enqueue would; and what is stored here is not encrypted. */
+  async #checkPayload(name: string, contract: JobContract, payload: unknown): Promise<void> {
+    if (contract.sensitive.length > 0) {
+      throw new InvalidDefinition(
+        `Job "${contract.type}" is sensitive, and payloads of schedules are stored in plain text. Declare schedule "${name}" in code, with defineSchedule.`,
+      )
+    }
+    await checkedPayload(contract, payload)
+  }
+
+  #audit(session: Session, entry: NewAuditEntry): Promise<void> {
+    return auditWrite(session, this.#services.clock.databaseNow(), entry)
+  }
+
+  async #tell(): Promise<void> {
+    const { waker } = this.#services
+    await waker.tellWorkers([{ kind: 'schedules' }])
+    waker.schedulesChanged()
+  }
+}

@@ -1,0 +1,114 @@
+// Which fire times are due, which were missed, and what comes next. Pure: the database's clock is an argument.
+import type { MissedPolicy } from './define.ts'
+import { fires, nextFire } from './next-fire.ts'
+import type { Timing } from './timing.ts'
+
+/** With 'all', so many catch up. */
+export const MOST_CAUGHT_UP = 100
+/** With 'skip', a tick that is later than this is missed. */
+const TOLERATED_MS = 60_000
+/** Beyond so many the missed ones are no longer counted one by one. */
+const MOST_COUNTED = 10_000
+
+export interface Missed {
+  readonly from: Date
+  readonly to: Date
+  /** At most MOST_COUNTED, and then there were at least so many. */
+  readonly count: number
+}
+
+export interface TickPlan {
+  /** Undefined: nothing is fired now. */
+  readonly fireAt: Date | undefined
+  readonly missed: Missed | undefined
+  /** Undefined: it never fires again. */
+  readonly nextAt: Date | undefined
+}
+
+export interface DueSchedule {
+  readonly timing: Timing
+  readonly missed: MissedPolicy
+  /** The first fire time that nobody has ticked. It counts even if an edit has taken it out of the timing since. */
+  readonly nextAt: Date
+  readonly now: Date
+}
+
+/** What to do about a schedule whose `nextAt` is not after `now`. */
+export function planTick({ timing, missed: policy, nextAt, now }: DueSchedule): TickPlan {
+  const due = dueFires(timing, nextAt, now)
+  const latest = due.last.at(-1) as Date
+  if (policy === 'all') {
+    const fireAt = due.last[Math.max(0, due.last.length - MOST_CAUGHT_UP)] as Date
+    const passed = due.count - Math.min(due.last.length, MOST_CAUGHT_UP)
+    return { fireAt, missed: span(timing, nextAt, fireAt, passed), nextAt: nextFire(timing, fireAt) }
+  }
+  const next = nextFire(timing, latest)
+  if (policy === 'skip' && now.getTime() - latest.getTime() > TOLERATED_MS)
+    return { fireAt: undefined, missed: { from: nextAt, to: latest, count: due.count }, nextAt: next }
+  return { fireAt: latest, missed: span(timing, nextAt, latest, due.count - 1), nextAt: next }
+}
+
+function span(timing: Timing, from: Date, before: Date, count: number): Missed | undefined {
+  if (count === 0) return undefined
+  return { from, to: previousFire(timing, before, from) ?? from, count }
+}
+
+interface Due {
+  /** The last of them, oldest first, never none. */
+  readonly last: readonly Date[]
+  readonly count: number
+}
+
+/** The fire times from `first`, which is one, to `now`. */
+function dueFires(timing: Timing, first: Date, now: Date): Due {
+  const last = [first]
+  let count = 1
+  for (let at = nextFire(timing, first); at !== undefined && at <= now; at = nextFire(timing, at)) {
+    if (count === MOST_COUNTED) return { last: lastFires(timing, first, now), count }
+    last.push(at)
+    if (last.length > MOST_CAUGHT_UP) last.shift()
+    count++
+  }
+  return { last, count }
+}
+
+/** The last fire times after `from` up to `to`, without a walk over all of them: at least 100, if there are so many. */
+function lastFires(timing: Timing, from: Date, to: Date): Date[] {
+  const earliest = from.getTime() + 1
+  for (let backMs = 1_000; ; backMs *= 2) {
+    const start = Math.max(earliest, to.getTime() - backMs)
+    const found = [...fires(timing, { from: new Date(start), to })]
+    if (found.length >= MOST_CAUGHT_UP || start === earliest) return found
+  }
+}
+
+const FARTHEST_BACK_MS = 10 * 366 * 86_400_000
+
+/** The last fire time before `at`, not before `notBefore`; undefined: there is none, or none in ten years. */
+export function previousFire(timing: Timing, at: Date, notBefore?: Date): Date | undefined {
+  const earliest = Math.max(notBefore?.getTime() ?? 0, at.getTime() - FARTHEST_BACK_MS)
+  const to = new Date(at.getTime() - 1)
+  for (let backMs = 60_000; ; backMs *= 2) {
+    const start = Math.max(earliest, to.getTime() - backMs)
+    const last = [...fires(timing, { from: new Date(start), to })].at(-1)
+    if (last !== undefined || start === earliest) return last
+  }
+}
+
+/** Of a new schedule: a fire at this very moment counts. */
+export function firstFire(timing: Timing, now: Date): Date | null {
+  return fires(timing, { from: now, count: 1 }).next().value ?? null
+}
+
+/**
+ * The next fire time after an edit: one that is due stays due, so that it is neither lost nor doubled, and what was fired
+ * already is behind it.
+ */
+export function nextAfterEdit(
+  timing: Timing,
+  { nextAt, lastFireAt, now }: { nextAt: Date | null; lastFireAt: Date | null; now: Date },
+): Date | null {
+  if (nextAt !== null && nextAt <= now) return nextAt
+  // After a fail-over the clock may be behind what was fired.
+  return nextFire(timing, lastFireAt !== null && lastFireAt > now ? lastFireAt : now) ?? null
+}

@@ -1,0 +1,43 @@
+// The schedules of a test: declared as by a worker that starts, ticked when the clock has come to them.
+import { declareSchedules } from '../client/schedule-declaration.ts'
+import { ScheduleTicks } from '../client/schedule-ticks.ts'
+import { Scheduler } from '../maintenance/scheduler.ts'
+import type { ClientServices } from '../millrace.ts'
+
+export class InlineSchedules {
+  readonly #services: ClientServices
+  readonly #scheduler: Scheduler
+  #nextAtMs: number | null = null
+
+  constructor(services: ClientServices) {
+    this.#services = services
+    const onError = (_: string, error: unknown): never => {
+      throw error
+    }
+    this.#scheduler = new Scheduler({ ...services, ticks: new ScheduleTicks(services), onError })
+  }
+
+  async declare(): Promise<void> {
+    const { db, clock, declared } = this.#services
+    await declareSchedules(db, clock.databaseNow(), declared.all)
+  }
+
+  /** Ticks what is due. */
+  async fire(): Promise<void> {
+    let done: number
+    do {
+      const result = await this.#scheduler.tick()
+      done = result.done
+      this.#nextAtMs = result.nextInMs === null ? null : this.#nowMs() + Math.round(result.nextInMs)
+    } while (done > 0)
+  }
+
+  /** When the next is due, as the last pass saw it. A handler may have moved the clock beyond. */
+  get nextAt(): Date | null {
+    return this.#nextAtMs === null ? null : new Date(Math.max(this.#nowMs(), this.#nextAtMs))
+  }
+
+  #nowMs(): number {
+    return (this.#services.clock.databaseNow() ?? new Date()).getTime()
+  }
+}

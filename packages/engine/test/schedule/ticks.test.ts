@@ -1,0 +1,346 @@
+import { cron, defineJob, defineQueues, defineSchedule, every, type ScheduleFire, skip } from 'millrace'
+import { describe, expect, test, vi } from 'vitest'
+import { z } from 'zod'
+import { by, report, scheduling } from '../support/schedules.ts'
+
+const hourly = { name: 'hourly', job: report, when: cron('0 * * * *') }
+const times = (rows: readonly { fire_at: Date }[]) => rows.map(({ fire_at }) => fire_at.toISOString().slice(11, 16))
+
+describe('a tick', () => {
+  test('is exactly once, however many processes come to it', async () => {
+    await using t = await scheduling()
+    const schedules = [
+      defineSchedule({ ...hourly, payload: { n: 1 } }),
+      defineSchedule({ name: 'quarterly', job: report, when: every('15m'), payload: { n: 2 } }),
+    ]
+    const pods = await Promise.all([1, 2, 3, 4].map(() => t.pod(schedules, { maxConnections: 3 })))
+    for (let quarter = 1; quarter <= 8; quarter++) {
+      t.clock.advance('15m')
+      await Promise.all(pods.flatMap((pod) => [pod.fire(), pod.fire()]))
+    }
+    expect(times(await t.ticks('hourly'))).toEqual(['01:00', '02:00'])
+    expect(await t.ticks('quarterly')).toHaveLength(8)
+    expect((await t.jobs()).map(({ payload }) => payload)).toHaveLength(10)
+    const told = pods.flatMap(({ ticked }) => ticked)
+    expect(told).toHaveLength(10)
+    expect(new Set(told.map(({ outcome }) => outcome))).toEqual(new Set(['enqueued']))
+  })
+
+  test('knows its fire time and the one before, and how late it was', async () => {
+    await using t = await scheduling()
+    const fires: ScheduleFire[] = []
+    const schedule = defineSchedule({
+      ...hourly,
+      payload: async (fire) => {
+        fires.push(fire)
+        return { n: fires.length }
+      },
+    })
+    const pod = await t.pod([schedule])
+    t.clock.moveTo('2030-01-01T01:00:07Z')
+    await pod.fire()
+    t.clock.moveTo('2030-01-01T02:00:00Z')
+    await pod.fire()
+    expect(fires).toEqual([
+      { fireAt: new Date('2030-01-01T01:00:00Z'), previousFireAt: null, tenant: null },
+      { fireAt: new Date('2030-01-01T02:00:00Z'), previousFireAt: new Date('2030-01-01T01:00:00Z'), tenant: null },
+    ])
+    expect((await t.ticks()).map(({ lateness_ms }) => lateness_ms)).toEqual([7_000, 0])
+    const [job] = await t.jobs()
+    expect(job).toMatchObject({ created_by: 'schedule:hourly', payload: { n: 1 } })
+    expect(pod.ticked[0]).toMatchObject({ schedule: 'hourly', origin: 'due', latenessMs: 7_000, jobId: job?.id })
+  })
+
+  test('does not depend on the clocks of the processes', async () => {
+    await using t = await scheduling()
+    const schedule = defineSchedule({
+      name: 'seconds',
+      job: report,
+      when: every('1h', { initialDelay: '100ms' }),
+      payload: { n: 1 },
+    })
+    const clock = { databaseNow: () => null }
+    const pods = await Promise.all([1, 2].map(() => t.pod([schedule], { clock })))
+    vi.useFakeTimers({ toFake: ['Date'] })
+    try {
+      for (const skewMs of [600_000, -600_000]) {
+        vi.setSystemTime(vi.getRealSystemTime() + skewMs)
+        await Promise.all(pods.map((pod) => pod.fire()))
+      }
+      expect(await t.ticks()).toHaveLength(0)
+      await t.sql(`select pg_sleep(0.15)`)
+      for (const skewMs of [-600_000, 600_000]) {
+        vi.setSystemTime(vi.getRealSystemTime() + skewMs)
+        await Promise.all(pods.map((pod) => pod.fire()))
+      }
+    } finally {
+      vi.useRealTimers()
+    }
+    const [tick, ...others] = await t.ticks()
+    expect(others).toEqual([])
+    expect(tick?.lateness_ms).toBeLessThan(60_000)
+    expect(await t.jobs()).toHaveLength(1)
+  })
+
+  test('starts its job later by a jitter that is the same for everybody', async () => {
+    await using t = await scheduling()
+    const pod = await t.pod([
+      defineSchedule({ ...hourly, payload: { n: 1 }, jitter: '10m' }),
+      defineSchedule({ ...hourly, name: 'other', payload: { n: 1 }, jitter: '10m' }),
+    ])
+    t.clock.advance('1h')
+    await pod.fire()
+    const delays = (await t.jobs()).map(({ run_at }) => run_at.getTime() - Date.parse('2030-01-01T01:00:00Z'))
+    expect(delays[0]).not.toBe(delays[1])
+    for (const delay of delays) {
+      expect(delay).toBeGreaterThanOrEqual(0)
+      expect(delay).toBeLessThan(600_000)
+    }
+  })
+})
+
+describe('fire times that passed while nobody could tick', () => {
+  test.each([
+    ['once', ['05:00'], 4],
+    ['skip', [], 5],
+    ['all', ['01:00', '02:00', '03:00', '04:00', '05:00'], 0],
+  ] as const)('with %s', async (missed, fired, count) => {
+    await using t = await scheduling()
+    const pod = await t.pod([defineSchedule({ ...hourly, payload: { n: 1 }, missed })])
+    t.clock.moveTo('2030-01-01T05:20:00Z')
+    await pod.fire()
+    const ticks = await t.ticks()
+    expect(times(ticks.filter(({ outcome }) => outcome === 'enqueued'))).toEqual(fired)
+    expect(await t.jobs()).toHaveLength(fired.length)
+    expect(ticks.reduce((sum, tick) => sum + tick.missed, 0)).toBe(count)
+    const [state] = await pod.millrace.schedules.list()
+    expect(state).toMatchObject({ missed: count, nextAt: new Date('2030-01-01T06:00:00Z') })
+    expect(pod.missed.map((each) => each.count)).toEqual(count === 0 ? [] : [count])
+    await pod.fire()
+    expect(await t.jobs()).toHaveLength(fired.length)
+  })
+
+  test('are not missed if they are hardly late', async () => {
+    await using t = await scheduling()
+    const pod = await t.pod([defineSchedule({ ...hourly, payload: { n: 1 }, missed: 'skip' })])
+    t.clock.moveTo('2030-01-01T01:00:59Z')
+    await pod.fire()
+    expect(await t.jobs()).toHaveLength(1)
+  })
+
+  test('catch up by a hundred at most, and the rest is recorded', async () => {
+    await using t = await scheduling()
+    const minutely = defineSchedule({ name: 'm', job: report, when: every('1m'), payload: { n: 1 }, missed: 'all' })
+    const pods = [await t.pod([minutely]), await t.pod([minutely])]
+    t.clock.advance('5h')
+    await Promise.all(pods.map((pod) => pod.fire()))
+    expect(await t.jobs()).toHaveLength(100)
+    const ticks = await t.ticks()
+    expect(ticks.filter(({ outcome }) => outcome === 'missed')).toMatchObject([
+      { missed: 200, missed_to: new Date('2030-01-01T03:20:00.001Z') },
+    ])
+    expect(ticks).toHaveLength(101)
+    expect(pods.flatMap(({ missed }) => missed)).toMatchObject([{ schedule: 'm', count: 200 }])
+  })
+})
+
+describe('while the job of an earlier tick is not done', () => {
+  test("'allow' enqueues another beside it", async () => {
+    await using t = await scheduling()
+    const pod = await t.pod([defineSchedule({ ...hourly, payload: { n: 1 } })])
+    for (let i = 0; i < 2; i++) {
+      t.clock.advance('1h')
+      await pod.fire()
+    }
+    expect(await t.jobs()).toHaveLength(2)
+  })
+
+  test("'skip' records which job stood in the way, until that has ended", async () => {
+    await using t = await scheduling()
+    const pod = await t.pod([defineSchedule({ ...hourly, payload: { n: 1 }, overlap: 'skip' })])
+    for (let i = 0; i < 2; i++) {
+      t.clock.advance('1h')
+      await pod.fire()
+    }
+    const [job] = await t.jobs()
+    const [, skipped] = await t.ticks()
+    expect(skipped).toMatchObject({
+      outcome: 'skipped',
+      job_id: job?.id,
+      reason: expect.stringContaining(`job ${job?.id}`),
+    })
+    await t.finishJobs()
+    t.clock.advance('1h')
+    await pod.fire()
+    expect((await t.ticks()).map(({ outcome }) => outcome)).toEqual(['enqueued', 'skipped', 'enqueued'])
+  })
+
+  test("'queue' lets them run one after another", async () => {
+    await using t = await scheduling()
+    const pod = await t.pod([defineSchedule({ ...hourly, payload: { n: 1 }, overlap: 'queue' })])
+    for (let i = 0; i < 2; i++) {
+      t.clock.advance('1h')
+      await pod.fire()
+    }
+    const jobs = await t.jobs()
+    expect(jobs.map(({ order_key }) => order_key)).toEqual(['schedule:hourly', 'schedule:hourly'])
+  })
+})
+
+describe('a payload function', () => {
+  test('may skip a tick, which is recorded and does not count as a fire', async () => {
+    await using t = await scheduling()
+    const seen: (Date | null)[] = []
+    const pod = await t.pod([
+      defineSchedule({
+        ...hourly,
+        payload: ({ fireAt, previousFireAt }) => {
+          seen.push(previousFireAt)
+          return fireAt.getUTCHours() === 2 ? skip('nothing changed') : { n: fireAt.getUTCHours() }
+        },
+      }),
+    ])
+    for (let i = 0; i < 3; i++) {
+      t.clock.advance('1h')
+      await pod.fire()
+    }
+    expect((await t.ticks()).map(({ outcome, reason }) => [outcome, reason])).toEqual([
+      ['enqueued', null],
+      ['skipped', 'nothing changed'],
+      ['enqueued', null],
+    ])
+    expect(seen.map((time) => time?.getUTCHours() ?? null)).toEqual([null, 1, 1])
+  })
+
+  test.each([
+    [
+      'throws',
+      () => {
+        throw new Error('the source is down')
+      },
+      'the source is down',
+    ],
+    ['gives what does not fit', () => ({ n: 'many' }) as never, /n: .*expected number/i],
+    ['gives nothing', () => undefined as never, /payload of job "report"/],
+  ] as const)('that %s is recorded, and the schedule goes on', async (_, payload, reason) => {
+    await using t = await scheduling()
+    const logged: string[] = []
+    const note = (facts: object) => logged.push(JSON.stringify(facts))
+    const pod = await t.pod([defineSchedule({ ...hourly, payload: payload as () => { n: number } })], {
+      logger: { debug() {}, info() {}, warn: note, error: note },
+    })
+    for (let i = 0; i < 3; i++) {
+      t.clock.advance('1h')
+      await pod.fire()
+    }
+    expect(await t.jobs()).toEqual([])
+    const ticks = await t.ticks()
+    expect(ticks.map(({ outcome }) => outcome)).toEqual(['failed', 'failed', 'failed'])
+    expect(ticks[0]?.reason).toMatch(reason)
+    expect(await pod.millrace.schedules.list()).toMatchObject([{ failures: 3, lastFireAt: null, status: 'active' }])
+    expect(pod.ticked.map(({ outcome }) => outcome)).toEqual(['failed', 'failed', 'failed'])
+    expect(logged).toHaveLength(3)
+  })
+
+  test('that a contract refuses in its own code is a failed tick, not a loop', async () => {
+    await using t = await scheduling()
+    const { main } = defineQueues({ main: {} })
+    const keyed = defineJob({
+      type: 'keyed',
+      queue: main,
+      payload: z.object({}),
+      dedupe: {
+        key: () => {
+          throw new Error('no key today')
+        },
+      },
+    })
+    const pod = await t.pod([defineSchedule({ name: 'k', job: keyed, when: every('1h'), payload: {} })], {
+      jobs: [keyed],
+    })
+    t.clock.advance('1h')
+    await pod.fire()
+    expect(await t.ticks()).toMatchObject([{ outcome: 'failed', reason: 'no key today' }])
+  })
+})
+
+test('a tenant that is suspended is skipped, and told so', async () => {
+  await using t = await scheduling()
+  const pod = await t.pod([defineSchedule({ ...hourly, payload: { n: 1 }, tenant: 'acme' })])
+  await pod.millrace.tenants.suspend('acme', { actor: 'the test', reason: 'unpaid' })
+  t.clock.advance('1h')
+  await pod.fire()
+  expect(await t.ticks()).toMatchObject([{ outcome: 'skipped', reason: expect.stringContaining('acme') }])
+  await pod.millrace.tenants.resume('acme', { actor: 'the test' })
+  t.clock.advance('1h')
+  await pod.fire()
+  expect(await t.jobs()).toMatchObject([{ tenant: 'acme' }])
+})
+
+describe('an edit of the code', () => {
+  test('counts from the next start on, and neither doubles nor loses the tick that is due', async () => {
+    await using t = await scheduling()
+    const pod = await t.pod([defineSchedule({ ...hourly, payload: { n: 1 } })])
+    t.clock.advance('1h')
+    const edited = defineSchedule({ ...hourly, when: cron('*/30 * * * *'), payload: { n: 2 } })
+    const newer = await t.pod([edited])
+    await Promise.all([pod.fire(), newer.fire(), newer.declare(), pod.fire()])
+    expect(times(await t.ticks())).toEqual(['01:00'])
+    t.clock.advance('30m')
+    await Promise.all([pod.fire(), newer.fire()])
+    expect(times(await t.ticks())).toEqual(['01:00', '01:30'])
+  })
+
+  test('that changes nothing leaves an interval where it began', async () => {
+    await using t = await scheduling()
+    const schedule = defineSchedule({ name: 'i', job: report, when: every('40m'), payload: { n: 1 } })
+    const pod = await t.pod([schedule])
+    for (let i = 0; i < 6; i++) {
+      t.clock.advance('20m')
+      await pod.declare()
+      await pod.fire()
+    }
+    expect(times(await t.ticks())).toEqual(['00:40', '01:20', '02:00'])
+  })
+
+  test('of the time zone, on the night when clocks are changed, fires each local time once', async () => {
+    await using t = await scheduling('2030-10-26T20:00:00Z')
+    const nightly = (timeZone: string) =>
+      defineSchedule({ name: 'nightly', job: report, when: cron('30 2 * * *', { timeZone }), payload: { n: 1 } })
+    const pod = await t.pod([nightly('Europe/Helsinki')])
+    // 02:30 of the 27th in Helsinki, where clocks go back at 04:00.
+    t.clock.moveTo('2030-10-26T23:30:00Z')
+    await pod.fire()
+    const berlin = await t.pod([nightly('Europe/Berlin')])
+    for (let i = 0; i < 10; i++) {
+      await Promise.all([pod.fire(), berlin.fire()])
+      t.clock.advance('30m')
+    }
+    // Berlin has 02:30 twice that night, at 00:30 and 01:30 UTC.
+    expect((await t.ticks()).map(({ fire_at }) => fire_at.toISOString())).toEqual([
+      '2030-10-26T23:30:00.000Z',
+      '2030-10-27T00:30:00.000Z',
+    ])
+  })
+
+  test('races with a tick that was prepared before: what was prepared comes to nothing', async () => {
+    await using t = await scheduling()
+    let edit: (() => Promise<unknown>) | undefined
+    const pod = await t.pod([
+      defineSchedule({
+        ...hourly,
+        payload: async () => {
+          await edit?.()
+          edit = undefined
+          return { n: 1 }
+        },
+      }),
+    ])
+    t.clock.advance('1h')
+    edit = () => pod.millrace.schedules.edit('hourly', { when: cron('*/20 * * * *'), ...by })
+    await pod.fire()
+    expect(times(await t.ticks())).toEqual(['01:00'])
+    const [state] = await pod.millrace.schedules.list()
+    expect(state?.nextAt).toEqual(new Date('2030-01-01T01:20:00Z'))
+  })
+})
