@@ -60,6 +60,7 @@ export async function withClient(
     const millrace = createMillrace({
       database: database.url,
       jobs: workload?.jobs ?? [],
+      schedules: workload?.schedules ?? [],
       maxConnections: 2,
       logger: silent,
       ...(encryption && { encryption }),

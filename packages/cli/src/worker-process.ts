@@ -27,12 +27,16 @@ const WORKLOAD_STOP_MS = 10_000
 /** Starts the workload's own parts, then the worker; undefined when the workload has no handlers. */
 export async function startWorker(lifecycle: Lifecycle, plan: WorkerPlan): Promise<Worker | undefined> {
   const { workload, databaseUrl, logger } = plan
-  const { jobs, tenantRole } = workload
+  const { jobs, schedules = [], tenantRole } = workload
   const millrace = await lifecycle.start({
     name: 'client',
     begin: async () => {
       const encryption = encryptionFrom(process.env)
-      return createMillrace({ database: databaseUrl, jobs, tenantRole, logger, ...(encryption && { encryption }) })
+      return createMillrace({
+        database: databaseUrl,
+        ...{ jobs, schedules, tenantRole, logger },
+        ...(encryption && { encryption }),
+      })
     },
     end: (client) => client.close(),
   })

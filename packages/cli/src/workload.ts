@@ -1,5 +1,5 @@
 // What `millrace dev` and `millrace work` run. Only types: a workload needs no command line to be imported or tested.
-import type { Implementation, JobContract, Logger, Millrace, WorkSettings } from 'millrace'
+import type { Implementation, JobContract, Logger, Millrace, Schedule, WorkSettings } from 'millrace'
 
 export interface Workload {
   /** For people: printed at the start and in the health answers. */
@@ -7,6 +7,8 @@ export interface Workload {
   /** Every contract that this program enqueues or runs. */
   readonly jobs: readonly JobContract[]
   readonly handlers: readonly Implementation[]
+  /** What its workers enqueue at given times. */
+  readonly schedules?: readonly Schedule[]
   /** Lanes, timeouts and memory limits of its workers; the WORKER_* variables override them. */
   readonly settings?: WorkSettings
   /** The role of ctx.tenantDb, if handlers use it. */

@@ -2,6 +2,7 @@
 //
 // Every change locks the row and moves its revision, so that a tick that was being prepared from what was true before comes
 // to nothing; it is written to the audit log in the same transaction, and workers are told.
+import { type Duration, toMs } from '../contract/duration.ts'
 import type { JobContract } from '../contract/job.ts'
 import { checkedPayload } from '../contract/payload.ts'
 import { InvalidDefinition, UnknownSchedule } from '../errors.ts'
@@ -34,8 +35,10 @@ import type { Waker } from './waker.ts'
 
 export interface SchedulePause extends By {
   reason: string
-  /** It ends by itself at this time. Default: when somebody ends it. */
+  /** It ends by itself at this time … */
   until?: Date
+  /** … or after this long. Default: when somebody ends it. */
+  for?: Duration
 }
 
 export interface NewScheduleOptions extends ScheduleOptions, By {
@@ -98,12 +101,15 @@ export class Schedules {
   }
 
   /** It does not fire until somebody resumes it, or until then. What would have fired meanwhile is not made up for. */
-  async pause(name: string, { reason, by, until }: SchedulePause): Promise<ScheduleState> {
-    const actor = author(by)
+  async pause(name: string, options: SchedulePause): Promise<ScheduleState> {
+    const { reason } = options
+    const actor = author(options.by)
+    const forMs = options.for === undefined ? undefined : toMs(options.for, 'pause({ for })')
     if (!reason) throw new InvalidDefinition('A pause needs a reason: others will ask why.')
     const pauseReason = label(reason, 'reason')
-    const entry = { actor, action: 'schedule.pause', target: name, details: { reason, until } }
+    const entry = { actor, action: 'schedule.pause', target: name, details: { reason, until: options.until, forMs } }
     return this.#change(name, entry, (row) => {
+      const until = forMs === undefined ? options.until : new Date(row.now.getTime() + forMs)
       if (until !== undefined && !(until > row.now))
         throw new InvalidDefinition(`until is ${String(until)}: expected a time in the future.`)
       return { ...row, pausedAt: row.now, pausedUntil: until ?? null, pausedBy: actor, pauseReason }

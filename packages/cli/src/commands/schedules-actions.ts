@@ -1,0 +1,167 @@
+// What changes schedules: each with who decides, written into the audit log.
+import { Command, InvalidArgumentError, Option } from 'commander'
+import { cron, type Duration, every, type Millrace, type MissedPolicy, type OverlapPolicy, type When } from 'millrace'
+import { addClientOptions, addModuleOption, type ClientOptions, demandWorkload, withClient } from '../client.ts'
+import { Refused } from '../failure.ts'
+import { fromNow, print, printJson } from '../print.ts'
+import { parseTime } from './enqueue.ts'
+import { addAuthorOption } from './retry.ts'
+import { parseCount, parseDuration } from './worker-options.ts'
+
+interface Decision extends ClientOptions {
+  readonly by: string
+}
+
+type Act<Options> = (
+  millrace: Millrace,
+  name: string,
+  options: Options,
+) => Promise<{ value: unknown; sentence: string }>
+
+/** A command about one schedule; `needsCode`: the workload, because it makes the payload. */
+function acting<Options extends Decision>(command: Command, act: Act<Options>, needsCode = false): Command {
+  const named = addClientOptions(addAuthorOption(command.argument('<name>', 'the name of the schedule')))
+  return (needsCode ? addModuleOption(named) : named).action((name: string, options: Options) =>
+    withClient(command, options, async ({ millrace, workload }) => {
+      if (needsCode) demandWorkload(workload, 'The payload is made and checked')
+      const { value, sentence } = await act(millrace, name, options)
+      if (options.json) printJson(value)
+      else print(`${sentence}\n`)
+    }),
+  )
+}
+
+export function runCommand(): Command {
+  const command = new Command('run').description('Enqueue its job now. When it is next stays as it was.')
+  return acting(
+    command,
+    async (millrace, name, { by }) => {
+      const value = await millrace.schedules.run(name, { by })
+      const { outcome, jobId, jobs, reason } = value
+      if (outcome !== 'enqueued') process.exitCode = 1
+      const what = jobId === null ? `${jobs} jobs` : `job ${jobId}`
+      return { value, sentence: outcome === 'enqueued' ? `Enqueued ${what}.` : `${outcome}: ${reason}` }
+    },
+    true,
+  )
+}
+
+interface PauseOptions extends Decision {
+  readonly reason: string
+  readonly for?: Duration
+  readonly until?: Date
+}
+
+export function pauseCommand(): Command {
+  const command = new Command('pause')
+    .description('Let it not fire, until it is resumed or for a while. What it would have done is not made up for.')
+    .requiredOption('--reason <text>', 'why: whoever asks is told')
+    .addOption(new Option('--for <duration>', 'end it by itself after so long, like 2h').argParser(parseDuration))
+    .addOption(new Option('--until <time>', 'or at this time').argParser(parseTime).conflicts('for'))
+  return acting<PauseOptions>(command, async (millrace, name, options) => {
+    const { reason, by, for: lasting, until } = options
+    const end = { ...(lasting !== undefined && { for: lasting }), ...(until !== undefined && { until }) }
+    const value = await millrace.schedules.pause(name, { reason, by, ...end })
+    const ends = value.pause?.until ?? null
+    const rest = ends === null ? `Resume it with: millrace schedules resume ${name}` : `It ends ${fromNow(ends)}.`
+    return { value, sentence: `Schedule "${name}" is paused. ${rest}` }
+  })
+}
+
+export function resumeCommand(): Command {
+  const command = new Command('resume').description('Let it fire again, from its next time on.')
+  return acting(command, async (millrace, name, { by }) => {
+    const value = await millrace.schedules.resume(name, { by })
+    return { value, sentence: `Schedule "${name}" fires again: next ${value.nextAt?.toISOString() ?? 'never'}.` }
+  })
+}
+
+interface BackfillOptions extends Decision {
+  readonly from: Date
+  readonly to: Date
+}
+
+export function backfillCommand(): Command {
+  const command = new Command('backfill')
+    .description(
+      'Tick the fire times of a range that were missed or failed, or lie before the schedule. At most 1,000.',
+    )
+    .addOption(new Option('--from <time>', 'the first fire time').argParser(parseTime).makeOptionMandatory())
+    .addOption(new Option('--to <time>', 'the last').argParser(parseTime).makeOptionMandatory())
+  return acting<BackfillOptions>(
+    command,
+    async (millrace, name, { from, to, by }) => {
+      const value = await millrace.schedules.backfill(name, { from, to, by })
+      const { fires, before, enqueued, skipped, failed } = value
+      if (failed > 0) process.exitCode = 1
+      const counts = `${enqueued} enqueued, ${before} ticked before, ${skipped} skipped, ${failed} failed`
+      return { value, sentence: `${fires} fire times: ${counts}.` }
+    },
+    true,
+  )
+}
+
+export function removeCommand(): Command {
+  const command = new Command('remove').description(
+    'Remove a schedule that was created at run time, or is orphaned. Its jobs stay.',
+  )
+  return acting(command, async (millrace, name, { by }) => {
+    await millrace.schedules.remove(name, { by })
+    return { value: { removed: name }, sentence: `Schedule "${name}" is removed.` }
+  })
+}
+
+interface CreateOptions extends Decision {
+  readonly type: string
+  readonly payload: unknown
+  readonly cron?: string
+  readonly tz: string
+  readonly every?: Duration
+  readonly missed?: MissedPolicy
+  readonly overlap?: OverlapPolicy
+  readonly jitter?: Duration
+  readonly tenant?: string
+  readonly perTenant?: true
+  readonly priority?: number
+}
+
+export function createCommand(): Command {
+  const command = new Command('create')
+    .description('Create a schedule that is in no code. Workers that know its job type tick it.')
+    .requiredOption('--type <type>', 'the type of its jobs')
+    .addOption(new Option('--payload <json>', 'of its jobs').argParser(parseJson).makeOptionMandatory())
+    .option('--cron <expression>', "when, like '0 8 * * *'")
+    .option('--tz <zone>', 'by whose clocks, like Europe/Helsinki', 'UTC')
+    .addOption(new Option('--every <duration>', 'or an interval, like 15m').argParser(parseDuration).conflicts('cron'))
+    .addOption(new Option('--missed <policy>', 'of fire times that passed').choices(['skip', 'once', 'all']))
+    .addOption(new Option('--overlap <policy>', 'while a job is not done').choices(['allow', 'skip', 'queue']))
+    .addOption(new Option('--jitter <duration>', 'start each job up to so much later').argParser(parseDuration))
+    .option('--tenant <tenant>', 'whose jobs they are')
+    .option('--per-tenant', 'one job for each active tenant')
+    .addOption(new Option('--priority <priority>', 'of its jobs').argParser(parseCount(0)))
+  return acting<CreateOptions>(command, create, true)
+}
+
+const create: Act<CreateOptions> = async (millrace, name, given) => {
+  const { type, payload, by, missed, overlap, jitter, tenant, perTenant, priority } = given
+  const options = { missed, overlap, jitter, tenant, perTenant, priority }
+  const value = await millrace.schedules.create({
+    ...{ name, type, payload, by, when: whenOf(given) },
+    ...Object.fromEntries(Object.entries(options).filter(([, option]) => option !== undefined)),
+  })
+  return { value, sentence: `Schedule "${name}" fires ${value.description}: next ${value.nextAt?.toISOString()}.` }
+}
+
+function whenOf({ cron: expression, tz, every: interval }: CreateOptions): When {
+  if (expression !== undefined) return cron(expression, { timeZone: tz })
+  if (interval !== undefined) return every(interval)
+  throw new Refused("Give either --cron, quoted, like --cron '0 8 * * *', or an interval: --every 15m.")
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw new InvalidArgumentError("Expected JSON, such as '{}'.")
+  }
+}
