@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { Loop, type Ticker } from '#src/maintenance/loop'
 import { signal } from '../support/setup.ts'
 
@@ -79,5 +79,51 @@ describe('a loop', () => {
     await twice.promise
     await loop.stop()
     expect(failures.slice(0, 2)).toEqual(['failing: pass 1', 'failing: pass 2'])
+  })
+
+  test('is woken from its sleep, and once more if that comes while a pass is under way', async () => {
+    const { state, ticker } = counting(60_000)
+    const held = signal()
+    state.hold = held.promise
+    const passes = [signal(), signal(), signal()]
+    const delayAfter = () => {
+      passes.shift()?.resolve()
+      return 60_000
+    }
+    const [first, second, third] = passes as [typeof held, typeof held, typeof held]
+    const loop = new Loop({ ...ticker, delayAfter }, { onError: () => {} })
+    loop.start()
+    loop.wake()
+    held.resolve()
+    await first.promise
+    await second.promise
+    await new Promise((resolve) => setImmediate(resolve))
+    expect(state.ticks).toBe(2)
+    loop.wake()
+    await third.promise
+    expect(state.ticks).toBe(3)
+    await loop.stop()
+  })
+
+  test('that is exact sleeps neither shorter nor longer than it says', async () => {
+    const sleeps: unknown[] = []
+    const timers = vi.spyOn(globalThis, 'setTimeout')
+    const { ticker } = counting(12_345)
+    for (const isExact of [true, false]) {
+      const told = signal()
+      const delayAfter = () => {
+        setImmediate(told.resolve)
+        return 12_345
+      }
+      const loop = new Loop({ ...ticker, isExact, delayAfter }, { onError: () => {} })
+      loop.start()
+      await told.promise
+      sleeps.push(timers.mock.calls.at(-1)?.[1])
+      await loop.stop()
+    }
+    timers.mockRestore()
+    const [exact, jittered] = sleeps
+    expect(exact).toBe(12_345)
+    expect(Math.abs((jittered as number) - 12_345)).toBeLessThan(1_300)
   })
 })

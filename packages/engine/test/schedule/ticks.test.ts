@@ -1,7 +1,10 @@
 import { cron, defineJob, defineQueues, defineSchedule, every, type ScheduleFire, skip } from 'millrace'
 import { describe, expect, test, vi } from 'vitest'
 import { z } from 'zod'
+import { Housekeeper } from '#src/maintenance/housekeeper'
+import { Millrace } from '#src/millrace'
 import { by, report, scheduling } from '../support/schedules.ts'
+import { silent } from '../support/setup.ts'
 
 const hourly = { name: 'hourly', job: report, when: cron('0 * * * *') }
 const times = (rows: readonly { fire_at: Date }[]) => rows.map(({ fire_at }) => fire_at.toISOString().slice(11, 16))
@@ -100,24 +103,26 @@ describe('a tick', () => {
 })
 
 describe('fire times that passed while nobody could tick', () => {
-  test.each([
-    ['once', ['05:00'], 4],
-    ['skip', [], 5],
-    ['all', ['01:00', '02:00', '03:00', '04:00', '05:00'], 0],
-  ] as const)('with %s', async (missed, fired, count) => {
+  test('are made up for by one job, by none, or by one each', async () => {
     await using t = await scheduling()
-    const pod = await t.pod([defineSchedule({ ...hourly, payload: { n: 1 }, missed })])
+    const policies = ['once', 'skip', 'all'] as const
+    const pod = await t.pod(
+      policies.map((missed) => defineSchedule({ ...hourly, name: missed, payload: { n: 1 }, missed })),
+    )
     t.clock.moveTo('2030-01-01T05:20:00Z')
     await pod.fire()
-    const ticks = await t.ticks()
-    expect(times(ticks.filter(({ outcome }) => outcome === 'enqueued'))).toEqual(fired)
-    expect(await t.jobs()).toHaveLength(fired.length)
-    expect(ticks.reduce((sum, tick) => sum + tick.missed, 0)).toBe(count)
-    const [state] = await pod.millrace.schedules.list()
-    expect(state).toMatchObject({ missed: count, nextAt: new Date('2030-01-01T06:00:00Z') })
-    expect(pod.missed.map((each) => each.count)).toEqual(count === 0 ? [] : [count])
+    const fired: Record<string, string[]> = {}
+    for (const name of policies) fired[name] = times((await t.ticks(name)).filter(({ jobs }) => jobs === 1))
+    expect(fired).toEqual({ once: ['05:00'], skip: [], all: ['01:00', '02:00', '03:00', '04:00', '05:00'] })
+    expect(await t.jobs()).toHaveLength(6)
+    const missed = Object.fromEntries((await pod.millrace.schedules.list()).map((each) => [each.name, each.missed]))
+    expect(missed).toEqual({ once: 4, skip: 5, all: 0 })
+    expect(pod.missed.map(({ schedule, count }) => [schedule, count]).sort()).toEqual([
+      ['once', 4],
+      ['skip', 5],
+    ])
     await pod.fire()
-    expect(await t.jobs()).toHaveLength(fired.length)
+    expect(await t.jobs()).toHaveLength(6)
   })
 
   test('are not missed if they are hardly late', async () => {
@@ -145,16 +150,6 @@ describe('fire times that passed while nobody could tick', () => {
 })
 
 describe('while the job of an earlier tick is not done', () => {
-  test("'allow' enqueues another beside it", async () => {
-    await using t = await scheduling()
-    const pod = await t.pod([defineSchedule({ ...hourly, payload: { n: 1 } })])
-    for (let i = 0; i < 2; i++) {
-      t.clock.advance('1h')
-      await pod.fire()
-    }
-    expect(await t.jobs()).toHaveLength(2)
-  })
-
   test("'skip' records which job stood in the way, until that has ended", async () => {
     await using t = await scheduling()
     const pod = await t.pod([defineSchedule({ ...hourly, payload: { n: 1 }, overlap: 'skip' })])
@@ -175,15 +170,18 @@ describe('while the job of an earlier tick is not done', () => {
     expect((await t.ticks()).map(({ outcome }) => outcome)).toEqual(['enqueued', 'skipped', 'enqueued'])
   })
 
-  test("'queue' lets them run one after another", async () => {
+  test("'allow' enqueues another beside it, 'queue' one that runs behind it", async () => {
     await using t = await scheduling()
-    const pod = await t.pod([defineSchedule({ ...hourly, payload: { n: 1 }, overlap: 'queue' })])
+    const pod = await t.pod([
+      defineSchedule({ ...hourly, name: 'allow', payload: { n: 1 } }),
+      defineSchedule({ ...hourly, name: 'queue', payload: { n: 1 }, overlap: 'queue' }),
+    ])
     for (let i = 0; i < 2; i++) {
       t.clock.advance('1h')
       await pod.fire()
     }
-    const jobs = await t.jobs()
-    expect(jobs.map(({ order_key }) => order_key)).toEqual(['schedule:hourly', 'schedule:hourly'])
+    const keys = (await t.jobs()).map(({ order_key }) => order_key ?? 'none').sort()
+    expect(keys).toEqual(['none', 'none', 'schedule:queue', 'schedule:queue'])
   })
 })
 
@@ -212,34 +210,32 @@ describe('a payload function', () => {
     expect(seen.map((time) => time?.getUTCHours() ?? null)).toEqual([null, 1, 1])
   })
 
-  test.each([
-    [
-      'throws',
-      () => {
-        throw new Error('the source is down')
-      },
-      'the source is down',
-    ],
-    ['gives what does not fit', () => ({ n: 'many' }) as never, /n: .*expected number/i],
-    ['gives nothing', () => undefined as never, /payload of job "report"/],
-  ] as const)('that %s is recorded, and the schedule goes on', async (_, payload, reason) => {
+  test('that throws, or gives what does not fit, is recorded, and the schedule goes on', async () => {
     await using t = await scheduling()
-    const logged: string[] = []
-    const note = (facts: object) => logged.push(JSON.stringify(facts))
-    const pod = await t.pod([defineSchedule({ ...hourly, payload: payload as () => { n: number } })], {
-      logger: { debug() {}, info() {}, warn: note, error: note },
-    })
+    const bad: Record<string, [payload: () => unknown, reason: RegExp]> = {
+      throws: [() => Promise.reject(new Error('the source is down')), /^the source is down$/],
+      misfit: [() => ({ n: 'many' }), /n: .*expected number/i],
+      nothing: [() => undefined, /payload of job "report"/],
+    }
+    const logged: unknown[] = []
+    const schedules = Object.entries(bad).map(([name, [payload]]) =>
+      defineSchedule({ ...hourly, name, payload: payload as () => { n: number } }),
+    )
+    const pod = await t.pod(schedules, { logger: { ...silent, warn: (facts) => logged.push(facts) } })
     for (let i = 0; i < 3; i++) {
       t.clock.advance('1h')
       await pod.fire()
     }
     expect(await t.jobs()).toEqual([])
-    const ticks = await t.ticks()
-    expect(ticks.map(({ outcome }) => outcome)).toEqual(['failed', 'failed', 'failed'])
-    expect(ticks[0]?.reason).toMatch(reason)
-    expect(await pod.millrace.schedules.list()).toMatchObject([{ failures: 3, lastFireAt: null, status: 'active' }])
-    expect(pod.ticked.map(({ outcome }) => outcome)).toEqual(['failed', 'failed', 'failed'])
-    expect(logged).toHaveLength(3)
+    for (const [name, [, reason]] of Object.entries(bad)) {
+      const ticks = await t.ticks(name)
+      expect(ticks.map(({ outcome }) => outcome)).toEqual(['failed', 'failed', 'failed'])
+      expect(ticks[0]?.reason).toMatch(reason)
+    }
+    const trouble = { failures: 3, lastFireAt: null, status: 'active' }
+    expect(await pod.millrace.schedules.list()).toMatchObject([trouble, trouble, trouble])
+    expect(pod.ticked.map(({ outcome }) => outcome)).toEqual(Array(9).fill('failed'))
+    expect(logged).toHaveLength(9)
   })
 
   test('that a contract refuses in its own code is a failed tick, not a loop', async () => {
@@ -343,4 +339,16 @@ describe('an edit of the code', () => {
     const [state] = await pod.millrace.schedules.list()
     expect(state?.nextAt).toEqual(new Date('2030-01-01T01:20:00Z'))
   })
+})
+
+test('ticks are forgotten after 30 days', async () => {
+  await using t = await scheduling()
+  const pod = await t.pod([defineSchedule({ ...hourly, payload: { n: 1 } })])
+  t.clock.advance('1h')
+  await pod.fire()
+  const housekeeper = new Housekeeper(Millrace.servicesOf(pod.millrace))
+  t.clock.advance('29d')
+  expect(await housekeeper.tick()).toMatchObject({ ticksForgotten: 0 })
+  t.clock.advance('2d')
+  expect(await housekeeper.tick()).toMatchObject({ ticksForgotten: 1 })
 })

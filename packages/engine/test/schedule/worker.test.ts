@@ -1,6 +1,9 @@
 import { cron, defineSchedule, every, implement } from 'millrace'
 import { drain, fakeClock } from 'millrace/testing'
 import { expect, test } from 'vitest'
+import { ScheduleTicks } from '#src/client/schedule-ticks'
+import { Scheduler } from '#src/maintenance/scheduler'
+import { Millrace } from '#src/millrace'
 import { by, report, scheduling } from '../support/schedules.ts'
 import { jobEvent, setup, shortLease } from '../support/setup.ts'
 
@@ -77,9 +80,6 @@ test('drain ticks schedules on its way, each at its time', async () => {
 test('an idle scheduler asks once a minute', async () => {
   await using t = await scheduling()
   const { millrace } = await t.pod([])
-  const { Scheduler } = await import('#src/maintenance/scheduler')
-  const { ScheduleTicks } = await import('#src/client/schedule-ticks')
-  const { Millrace } = await import('#src/millrace')
   const services = Millrace.servicesOf(millrace)
   const scheduler = new Scheduler({ ...services, ticks: new ScheduleTicks(services), onError: () => {} })
   const result = await scheduler.tick()

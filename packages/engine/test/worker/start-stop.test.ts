@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { defineJob, defineQueues, implement } from 'millrace'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
+import { ScheduleTicks } from '#src/client/schedule-ticks'
 import type { Clock } from '#src/clock'
 import { Governor } from '#src/governance/governor'
 import { AdmissionSweep } from '#src/maintenance/admission-sweep'
@@ -10,6 +11,7 @@ import { Housekeeper } from '#src/maintenance/housekeeper'
 import { Loop, type Ticker } from '#src/maintenance/loop'
 import { Redriver } from '#src/maintenance/redriver'
 import { Rescuer } from '#src/maintenance/rescuer'
+import { Scheduler } from '#src/maintenance/scheduler'
 import { TableKeeper } from '#src/maintenance/table-keeper'
 import { type ClientServices, Millrace } from '#src/millrace'
 import { giveBack } from '#src/store/settlements'
@@ -103,6 +105,8 @@ const makers: Record<string, (services: ClientServices, t: Setup) => Service | P
   'the admission sweep': ({ admitter }) => looping(new AdmissionSweep(admitter)),
 
   'the table keeper': (services) => looping(new TableKeeper(services)),
+
+  'the scheduler': (services) => looping(new Scheduler({ ...services, ticks: new ScheduleTicks(services), onError })),
 
   'the dead letter alert': ({ db }) => looping(new DeadLetterAlert({ db, threshold: 1, onAlert: () => {} })),
 
