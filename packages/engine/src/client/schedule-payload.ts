@@ -52,8 +52,14 @@ export async function makePayload(known: Known, fire: ScheduleFire, origin: Tick
     await newJob(known.contract, made, options)
     return { kind: 'payload', payload: made, options }
   } catch (error) {
-    return { kind: 'error', reason: failureFrom(error).message }
+    return { kind: 'error', reason: reasonOf(known.contract, error) }
   }
+}
+
+/** As with handlers: what is thrown about a sensitive job may hold what must not be stored. */
+function reasonOf({ sensitive }: JobContract, error: unknown): string {
+  const { class: name, message } = failureFrom(error)
+  return sensitive.length === 0 ? message : `${name}; its message is not stored, because the job is sensitive`
 }
 
 type MakePayload = (fire: ScheduleFire) => unknown

@@ -1,5 +1,6 @@
 // A schedule as people see it: what it does, when it is next, and whether all is well with it.
 
+import type { Registry } from '../contract/registry.ts'
 import type { ScheduleSettings } from '../schedule/define.ts'
 import { describe } from '../schedule/describe.ts'
 import { firstFire } from '../schedule/due.ts'
@@ -8,6 +9,7 @@ import type { Session } from '../store/db.ts'
 import { lookAt } from '../store/ended-jobs.ts'
 import { scheduleRecentJobs, type TickOutcome } from '../store/schedule-ticks.ts'
 import { type ListedRow, type ScheduleSource, timingInForce } from '../store/schedules.ts'
+import { shown } from './protect.ts'
 
 /**
  * 'orphaned': workers live, but the code of none declares it, or none runs its job type: it does not fire.
@@ -26,7 +28,7 @@ export interface ScheduleState {
   options: ScheduleSettings
   /** Somebody has set another timing than the code's. */
   isEdited: boolean
-  /** Of one that was created at run time. */
+  /** Of one that was created at run time. Secrets are not shown. */
   payload: unknown
   /** The next fire time, or the first after the pause. Null: none, or nobody knows when the pause ends. */
   nextAt: Date | null
@@ -53,7 +55,11 @@ export interface ScheduleState {
 const JOBS_OF_EACH = 5
 const DEADLINE_MS = 15_000
 
-export async function scheduleStates(session: Session, rows: readonly ListedRow[]): Promise<ScheduleState[]> {
+export async function scheduleStates(
+  session: Session,
+  registry: Registry,
+  rows: readonly ListedRow[],
+): Promise<ScheduleState[]> {
   const names = rows.map(({ name }) => name)
   const recent = await scheduleRecentJobs(session, names, JOBS_OF_EACH)
   const ids = [...recent.values()].flat()
@@ -63,12 +69,12 @@ export async function scheduleStates(session: Session, rows: readonly ListedRow[
       const job = seen.get(id)
       return { id, status: job === undefined ? 'unknown' : (job.ended?.status ?? 'live') }
     })
-    return stateOf(row, lastJobs)
+    return { ...stateOf(row, lastJobs), payload: shown(registry, row.jobType, row.payload) }
   })
 }
 
-function stateOf(row: ListedRow, lastJobs: ScheduleState['lastJobs']): ScheduleState {
-  const { name, jobType, source, payload, failures, missed, lastFireAt } = row
+function stateOf(row: ListedRow, lastJobs: ScheduleState['lastJobs']): Omit<ScheduleState, 'payload'> {
+  const { name, jobType, source, failures, missed, lastFireAt } = row
   const { declaredAt, declaredBy, createdAt, updatedAt, updatedBy } = row
   const timing = timingInForce(row)
   const ended = lastJobs.filter(({ status }) => status !== 'live')
@@ -77,7 +83,6 @@ function stateOf(row: ListedRow, lastJobs: ScheduleState['lastJobs']): ScheduleS
     ...{ name, jobType, source, status: statusOf(row), timing, description: describe(timing) },
     isEdited: row.editedTiming !== null,
     options: row.options,
-    payload,
     nextAt: row.pausedAt === null ? row.nextAt : row.pausedUntil && firstFire(timing, row.pausedUntil),
     lastFireAt,
     lastTick: row.lastTick && {

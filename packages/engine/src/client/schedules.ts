@@ -68,14 +68,14 @@ export class Schedules {
 
   /** All of them, by name. One that code declares is there once a worker with that code has started. */
   async list(): Promise<ScheduleState[]> {
-    const { db, clock } = this.#services
-    return scheduleStates(db, await scheduleList(db, clock.databaseNow(), null))
+    const { db, clock, registry } = this.#services
+    return scheduleStates(db, registry, await scheduleList(db, clock.databaseNow(), null))
   }
 
   async get(name: string): Promise<ScheduleDetails> {
-    const { db, clock } = this.#services
+    const { db, clock, registry } = this.#services
     const rows = await scheduleList(db, clock.databaseNow(), [name])
-    const [state] = await scheduleStates(db, rows)
+    const [state] = await scheduleStates(db, registry, rows)
     if (state === undefined) throw await this.#unknown(name)
     return { ...state, ticks: await scheduleTicks(db, name, TICKS_SHOWN) }
   }

@@ -69,8 +69,8 @@ export class Scheduler implements Ticker<SchedulerResult> {
 
   delayAfter({ done, failed, nextInMs }: SchedulerResult): number {
     if (done > 0) return 0
-    if (failed > 0) return ERROR_PAUSE_MS
-    return Math.min(LONGEST_SLEEP_MS, (nextInMs ?? LONGEST_SLEEP_MS) + Math.random() * SPREAD_MS)
+    const longest = failed > 0 ? ERROR_PAUSE_MS : LONGEST_SLEEP_MS
+    return Math.min(longest, (nextInMs ?? longest) + Math.random() * SPREAD_MS)
   }
 
   /** One that fails must not keep the others from theirs. Returns how many failed. */

@@ -11,13 +11,13 @@ export type MissedPolicy = 'skip' | 'once' | 'all'
 export type OverlapPolicy = 'allow' | 'skip' | 'queue'
 
 /** What a payload is made for. */
-export interface ScheduleFire {
+export interface ScheduleFire<Tenant extends string | null = string | null> {
   /** The time that the schedule names, not the moment at which somebody came to it. */
   readonly fireAt: Date
   /** The last fire time for which a job was enqueued; null: this is the first. */
   readonly previousFireAt: Date | null
   /** With `perTenant` the tenant that this job is for; else the schedule's own. */
-  readonly tenant: string | null
+  readonly tenant: Tenant
 }
 
 const brand = Symbol('millrace.skip')
@@ -54,7 +54,8 @@ export interface ScheduleOptions {
   priority?: number
 }
 
-export interface ScheduleDefinition<C extends JobContract> extends ScheduleOptions {
+export interface ScheduleDefinition<C extends JobContract, PerTenant extends boolean = boolean>
+  extends ScheduleOptions {
   /** Stored: keep it for ever. Another name is another schedule. */
   name: string
   job: C
@@ -63,10 +64,15 @@ export interface ScheduleDefinition<C extends JobContract> extends ScheduleOptio
    * The payload, or a function that makes it for each tick. The function may run in several processes for the same tick; the
    * payload of one of them is enqueued.
    */
-  payload: PayloadInput<C> | ((fire: ScheduleFire) => PayloadInput<C> | Skip | Promise<PayloadInput<C> | Skip>)
+  payload: PayloadInput<C> | MakePayload<C, PerTenant extends true ? string : string | null>
+  perTenant?: PerTenant
   /** It is paused when it is declared for the first time, until somebody resumes it. Default false. */
   paused?: boolean
 }
+
+type MakePayload<C extends JobContract, Tenant extends string | null> = (
+  fire: ScheduleFire<Tenant>,
+) => PayloadInput<C> | Skip | Promise<PayloadInput<C> | Skip>
 
 type Tenancy<C extends JobContract> =
   RequiresTenant<C> extends true ? { tenant: string; perTenant?: false } | { perTenant: true; tenant?: never } : unknown
@@ -97,7 +103,9 @@ const OPTIONS = ['missed', 'overlap', 'jitter', 'tenant', 'perTenant', 'priority
 const KNOWN = ['name', 'job', 'when', 'payload', 'paused', ...OPTIONS]
 
 /** Declares a schedule. Pass it to createMillrace({ schedules }): workers of that program tick it. */
-export function defineSchedule<C extends JobContract>(definition: ScheduleDefinition<C> & Tenancy<C>): Schedule {
+export function defineSchedule<C extends JobContract, PerTenant extends boolean = false>(
+  definition: ScheduleDefinition<C, PerTenant> & Tenancy<C>,
+): Schedule {
   const { name, job, when, payload, paused = false } = definition
   checkName(name)
   refuseUnknown(name, definition, KNOWN)

@@ -22,6 +22,9 @@ test('its payload fits the contract, or it does not compile', () => {
     defineSchedule({ ...base, job: ofTenant, perTenant: true }),
   ]
   expect(good).toHaveLength(6)
+  defineSchedule({ ...base, perTenant: true, payload: ({ tenant }) => ({ n: tenant.length }) })
+  // @ts-expect-error without perTenant there may be no tenant
+  defineSchedule({ ...base, payload: ({ tenant }) => ({ n: tenant.length }) })
   // @ts-expect-error a payload of another shape
   defineSchedule({ ...base, payload: { n: 'one' } })
   // @ts-expect-error a function of another shape

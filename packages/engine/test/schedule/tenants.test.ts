@@ -18,7 +18,7 @@ async function withTenants(count: number) {
 
 test('a tick has one job for each of 1,200 tenants, also if the process is cut off in the middle and others go on', async () => {
   await using t = await withTenants(1_200)
-  const schedule = defineSchedule({ ...daily, payload: ({ tenant }) => ({ of: tenant as string }) })
+  const schedule = defineSchedule({ ...daily, payload: ({ tenant }) => ({ of: tenant }) })
   const pods = await Promise.all([1, 2, 3].map(() => t.pod([schedule], { jobs: [sync] })))
   t.clock.moveTo('2030-01-01T03:00:00Z')
   // The second page of the first process never commits.
@@ -46,7 +46,7 @@ test('a tick has one job for each of 1,200 tenants, also if the process is cut o
 
 test('pages that several processes write at once come to one job for each tenant', async () => {
   await using t = await withTenants(1_100)
-  const schedule = defineSchedule({ ...daily, payload: ({ tenant }) => ({ of: tenant as string }) })
+  const schedule = defineSchedule({ ...daily, payload: ({ tenant }) => ({ of: tenant }) })
   const pods = await Promise.all([1, 2, 3].map(() => t.pod([schedule], { jobs: [sync] })))
   t.clock.moveTo('2030-01-01T03:00:00Z')
   const first = Promise.all(pods.map((pod) => pod.fire()))
@@ -68,7 +68,7 @@ test('suspended and deleted tenants get none, and one that is refused does not k
         ...daily,
         payload: ({ tenant }) => {
           if (tenant === 'tenant-0004') throw new Error('its source is down')
-          return tenant === 'tenant-0005' ? skip('it has no data') : { of: tenant as string }
+          return tenant === 'tenant-0005' ? skip('it has no data') : { of: tenant }
         },
       }),
     ],
@@ -86,7 +86,7 @@ test('suspended and deleted tenants get none, and one that is refused does not k
 
 test('overlap counts by tenant', async () => {
   await using t = await withTenants(3)
-  const schedule = defineSchedule({ ...daily, overlap: 'skip', payload: ({ tenant }) => ({ of: tenant as string }) })
+  const schedule = defineSchedule({ ...daily, overlap: 'skip', payload: ({ tenant }) => ({ of: tenant }) })
   const pod = await t.pod([schedule], { jobs: [sync] })
   t.clock.moveTo('2030-01-01T03:00:00Z')
   await pod.fire()
@@ -101,7 +101,7 @@ test('overlap counts by tenant', async () => {
 
 test('run now and backfill page through the tenants before they return', async () => {
   await using t = await withTenants(600)
-  const schedule = defineSchedule({ ...daily, payload: ({ tenant }) => ({ of: tenant as string }) })
+  const schedule = defineSchedule({ ...daily, payload: ({ tenant }) => ({ of: tenant }) })
   const { millrace } = await t.pod([schedule], { jobs: [sync] })
   expect(await millrace.schedules.run('sync', by)).toMatchObject({ outcome: 'enqueued', jobs: 600 })
   t.clock.moveTo('2030-01-01T02:00:00Z')
@@ -116,4 +116,24 @@ test('without any tenant there is nothing to do, and it is said so', async () =>
   t.clock.moveTo('2030-01-01T03:00:00Z')
   await pod.fire()
   expect(await t.ticks()).toMatchObject([{ outcome: 'skipped', reason: 'no active tenant got a job' }])
+})
+
+test('a tick that failed for every tenant is done again by a backfill, from the first tenant on', async () => {
+  await using t = await withTenants(3)
+  let isDown = true
+  const schedule = defineSchedule({
+    ...daily,
+    payload: ({ tenant }) => {
+      if (isDown) throw new Error('down')
+      return { of: tenant }
+    },
+  })
+  const pod = await t.pod([schedule], { jobs: [sync] })
+  t.clock.moveTo('2030-01-01T03:00:00Z')
+  await pod.fire()
+  expect(await t.ticks()).toMatchObject([{ outcome: 'failed', refused: 3, reason: 'tenant tenant-0001: down' }])
+  isDown = false
+  const range = { from: new Date('2030-01-01T00:00:00Z'), to: t.clock.now(), ...by }
+  expect(await pod.millrace.schedules.backfill('sync', range)).toMatchObject({ enqueued: 1 })
+  expect(await t.ticks()).toMatchObject([{ outcome: 'enqueued', jobs: 3, refused: 0, origin: 'backfill' }])
 })

@@ -260,6 +260,35 @@ describe('a payload function', () => {
   })
 })
 
+test('what is thrown about a sensitive job is not stored, and its payload is not kept by a schedule', async () => {
+  await using t = await scheduling()
+  const { main } = defineQueues({ main: {} })
+  const payload = z.object({ pin: z.string() })
+  const card = defineJob({ type: 'card', queue: main, payload, sensitive: ['pin'] })
+  const schedule = defineSchedule({
+    name: 'cards',
+    job: card,
+    when: every('1h'),
+    payload: () => {
+      throw new TypeError('no card with pin 4711')
+    },
+  })
+  const { fire, millrace } = await t.pod([schedule], { jobs: [card] })
+  t.clock.advance('1h')
+  await fire()
+  expect(await t.ticks()).toMatchObject([
+    { outcome: 'failed', reason: expect.stringMatching(/^TypeError; .*sensitive/) },
+  ])
+  const created = millrace.schedules.create({
+    name: 'c',
+    type: 'card',
+    when: every('1h'),
+    payload: { pin: '1' },
+    ...by,
+  })
+  await expect(created).rejects.toThrow(/stored in plain text/)
+})
+
 test('a tenant that is suspended is skipped, and told so', async () => {
   await using t = await scheduling()
   const pod = await t.pod([defineSchedule({ ...hourly, payload: { n: 1 }, tenant: 'acme' })])

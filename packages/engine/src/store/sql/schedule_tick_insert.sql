@@ -9,7 +9,8 @@ select name, $3::timestamptz, $4::text, 'running', extract(epoch from now - $3::
 from millrace.schedule, (select coalesce($1::timestamptz, clock_timestamp()) as now) as clock
 where name = $2
 on conflict (schedule, fire_at) where origin <> 'manual' and outcome <> 'missed' do update
-set origin = excluded.origin, outcome = excluded.outcome, reason = null, lateness_ms = excluded.lateness_ms,
-  author = excluded.author, at = excluded.at
+set origin = excluded.origin, outcome = excluded.outcome, reason = null, job_id = null, jobs = 0, refused = 0,
+  lateness_ms = excluded.lateness_ms, previous_fire_at = excluded.previous_fire_at, author = excluded.author,
+  at = excluded.at, tenant_cursor = null, busy_by = null, busy_until = null
 where schedule_tick.outcome = 'failed'
 returning id as tick_id, lateness_ms;
