@@ -1,5 +1,6 @@
 // What an edit makes of a schedule. Pure: whoever calls it holds the row.
 import type { JobContract } from '../contract/job.ts'
+import { checkedPayload } from '../contract/payload.ts'
 import { InvalidDefinition } from '../errors.ts'
 import { type ScheduleOptions, settingsOf } from '../schedule/define.ts'
 import { nextAfterEdit } from '../schedule/due.ts'
@@ -39,4 +40,14 @@ export function withOptions(
     ...(priority !== null && { priority }),
   }
   return { ...row, payload, options: settingsOf(row.name, contract, { ...before, ...options }) }
+}
+
+/** As an enqueue would check it; and what a schedule stores is not encrypted. */
+export async function checkStored(name: string, contract: JobContract, payload: unknown): Promise<void> {
+  if (contract.sensitive.length > 0) {
+    throw new InvalidDefinition(
+      `Job "${contract.type}" is sensitive, and payloads of schedules are stored in plain text. Declare schedule "${name}" in code, with defineSchedule.`,
+    )
+  }
+  await checkedPayload(contract, payload)
 }

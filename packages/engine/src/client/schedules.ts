@@ -3,10 +3,8 @@
 // Every change locks the row and moves its revision, so that a tick that was being prepared from what was true before comes
 // to nothing; it is written to the audit log in the same transaction, and workers are told.
 import { type Duration, toMs } from '../contract/duration.ts'
-import type { JobContract } from '../contract/job.ts'
-import { checkedPayload } from '../contract/payload.ts'
 import { InvalidDefinition, UnknownSchedule } from '../errors.ts'
-import { checkName, type ScheduleOptions, settingsOf } from '../schedule/define.ts'
+import { checkName, checkOptions, type ScheduleOptions, settingsOf } from '../schedule/define.ts'
 import { firstFire } from '../schedule/due.ts'
 import { fires } from '../schedule/next-fire.ts'
 import { timingOf, type When } from '../schedule/when.ts'
@@ -26,7 +24,7 @@ import {
 } from '../store/schedules.ts'
 import { author, label } from './enqueue-options.ts'
 import { type BackfillRange, type BackfillResult, type By, backfill } from './schedule-backfill.ts'
-import { type ScheduleEdit, withOptions, withTiming } from './schedule-edit.ts'
+import { checkStored, type ScheduleEdit, withOptions, withTiming } from './schedule-edit.ts'
 import type { Known } from './schedule-payload.ts'
 import { type ScheduleState, scheduleStates } from './schedule-state.ts'
 import type { TickServices } from './schedule-tenants.ts'
@@ -104,6 +102,8 @@ export class Schedules {
   async pause(name: string, options: SchedulePause): Promise<ScheduleState> {
     const { reason } = options
     const actor = author(options.by)
+    if (options.for !== undefined && options.until !== undefined)
+      throw new InvalidDefinition('Both `for` and `until` were given: pass one of them.')
     const forMs = options.for === undefined ? undefined : toMs(options.for, 'pause({ for })')
     if (!reason) throw new InvalidDefinition('A pause needs a reason: others will ask why.')
     const pauseReason = label(reason, 'reason')
@@ -137,7 +137,8 @@ export class Schedules {
       )
     }
     const contract = known.source === 'runtime' ? this.#services.registry.get(known.jobType) : undefined
-    if (contract !== undefined && payload !== undefined) await this.#checkPayload(name, contract, payload)
+    checkOptions(name, options)
+    if (contract !== undefined && payload !== undefined) await checkStored(name, contract, payload)
     return this.#change(name, entry, (row) => {
       const timed = when === undefined ? row : withTiming(row, when)
       return contract === undefined ? timed : withOptions(timed, contract, { payload, ...options })
@@ -149,9 +150,10 @@ export class Schedules {
     const { db, clock, registry, declared } = this.#services
     const actor = author(by)
     checkName(name)
+    checkOptions(name, options)
     const contract = registry.get(type)
     const settings = settingsOf(name, contract, options)
-    await this.#checkPayload(name, contract, payload)
+    await checkStored(name, contract, payload)
     const now = clock.databaseNow()
     const isNew = await db.transaction(async (tx) => {
       const at = await clockRead(tx, now)
@@ -243,16 +245,6 @@ export class Schedules {
       name,
       rows.map((row) => row.name),
     )
-  }
-
-  /** As an enqueue would; and what is stored here is not encrypted. */
-  async #checkPayload(name: string, contract: JobContract, payload: unknown): Promise<void> {
-    if (contract.sensitive.length > 0) {
-      throw new InvalidDefinition(
-        `Job "${contract.type}" is sensitive, and payloads of schedules are stored in plain text. Declare schedule "${name}" in code, with defineSchedule.`,
-      )
-    }
-    await checkedPayload(contract, payload)
   }
 
   #audit(session: Session, entry: NewAuditEntry): Promise<void> {

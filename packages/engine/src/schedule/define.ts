@@ -127,6 +127,9 @@ function refuseUnknown(name: string, given: object, known: readonly string[]): v
   throw new InvalidDefinition(`Schedule "${name}" has an unknown option ${unknown}.${suggestion(unknown, known)}`)
 }
 
+/** For callers without a compiler. */
+export const checkOptions = (name: string, options: object): void => refuseUnknown(name, options, OPTIONS)
+
 /** Checks the options against each other and against the contract. */
 export function settingsOf(name: string, job: JobContract, options: ScheduleOptions): ScheduleSettings {
   const { missed = 'once', overlap = 'allow', jitter = 0, tenant, perTenant = false, priority } = options

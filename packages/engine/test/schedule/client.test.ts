@@ -228,6 +228,7 @@ describe('a schedule that was created at run time', () => {
     await expect(schedules.create({ ...weekly, type: 'reprot' })).rejects.toThrow(/Did you mean "report"/)
     await expect(schedules.create({ ...weekly, name: 'hourly' })).rejects.toThrow(/There is a schedule "hourly"/)
     await expect(schedules.create({ ...weekly, by: '' })).rejects.toThrow(/say who decides/)
+    await expect(schedules.create({ ...weekly, overlaps: 'skip' } as never)).rejects.toThrow(/Did you mean "overlap"/)
     await schedules.create(weekly)
     await expect(schedules.create(weekly)).rejects.toThrow(/There is a schedule "weekly"/)
     await expect(schedules.edit('weekly', { payload: { n: null }, ...by })).rejects.toThrow(InvalidPayload)
