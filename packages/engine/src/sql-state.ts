@@ -10,7 +10,7 @@ const sqlState = {
   duplicates: new Set(['23505', '42P06', '42P07', '42710']),
   missing: new Set(['42P01', '3F000', '42703']),
   refused: /^(22|23|54)/,
-  transient: /^(08|40|53|55|57|58)|^25006$/,
+  transient: /^(08|40|53|55|57|58)|^25(006|P03)$/,
 }
 
 const stateOf = (error: unknown): string => (error instanceof pg.DatabaseError ? (error.code ?? '') : '')
@@ -26,5 +26,5 @@ export const isPreparedLost = (error: unknown): boolean =>
   sqlState.preparedLost.has(stateOf(error)) || /cached plan must not change/.test((error as Error).message)
 /** Postgres will never store this value: trying again does not help, trying without it may. */
 export const isRefused = (error: unknown): boolean => sqlState.refused.test(stateOf(error)) && !isNoPartition(error)
-/** The server refused for a reason that passes: overload, fail-over, shutdown, deadlock, a timeout. */
+/** The server refused for a reason that passes: overload, fail-over, shutdown, deadlock, a timeout, a transaction idle for too long. */
 export const isTransient = (error: unknown): boolean => sqlState.transient.test(stateOf(error))

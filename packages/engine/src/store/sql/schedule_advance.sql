@@ -2,14 +2,16 @@
 -- Params:  $1 now timestamptz or null, $2 name, $3 revision, $4 next_at or null, $5 fire_at or null: nothing is fired,
 --          $6 missed_from or null, $7 missed_to or null, $8 missed int
 -- Returns: one row: tick_id (null: nothing is fired, or a backfill has done it), lateness_ms; no row: somebody else did it.
--- Locks:   the schedule's row, until the transaction ends
+-- Locks:   the schedule's row, until the transaction ends. A process that is frozen before that loses it after two idle
+--          seconds: nobody else could tick meanwhile. Whoever comes second has the lock too, so the update itself asks for that.
 -- Index:   schedule_pkey, schedule_tick_once_idx
 with clock as (
-  select coalesce($1::timestamptz, clock_timestamp()) as now
+  select coalesce($1::timestamptz, clock_timestamp()) as now, set_config('idle_in_transaction_session_timeout', '2s', true) as patience
 ),
 moved as (
   update millrace.schedule
   set next_at = $4, missed = missed + $8::integer, revision = revision + 1
+  from clock
   where name = $2
     and revision = $3
     and paused_at is null
