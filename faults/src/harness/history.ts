@@ -36,10 +36,11 @@ export type Fact = NewFact & { at: number; who: string }
 
 export type Recorder = (fact: NewFact) => void
 
-export function recorder(file: string, who: string): Recorder {
+/** `skewMs`: by how much the clock of this process is wrong. */
+export function recorder(file: string, who: string, skewMs = 0): Recorder {
   const handle = openSync(file, 'a')
   return (fact) => {
-    writeSync(handle, `${JSON.stringify({ at: Date.now(), who, ...fact })}\n`)
+    writeSync(handle, `${JSON.stringify({ at: Date.now() - skewMs, who, ...fact })}\n`)
   }
 }
 

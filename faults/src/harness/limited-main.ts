@@ -5,6 +5,7 @@ import pg from 'pg'
 import { taskHandler } from './deeds.ts'
 import { recorder } from './history.ts'
 import { type LimitedType, limitedContracts } from './limited-tasks.ts'
+import { named } from './named.ts'
 import type { Task } from './tasks.ts'
 import { tellEvents } from './tell-events.ts'
 import type { WorkerSettings } from './worker-main.ts'
@@ -36,7 +37,7 @@ async function handler(task: Task, ctx: JobContext): Promise<unknown> {
 const contract = limitedContracts[settings.label.split('-')[0] as LimitedType]
 const { engineUrl, label } = settings
 const millrace = createMillrace({
-  database: `${engineUrl}${engineUrl.includes('?') ? '&' : '?'}application_name=${label}`,
+  database: named(engineUrl, label),
   jobs: Object.values(limitedContracts),
 })
 tellEvents(millrace, record)

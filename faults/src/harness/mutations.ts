@@ -4,6 +4,7 @@
 // that a changed statement cannot quietly turn it into the healthy engine.
 import type { StatementName } from 'millrace/internal/store/db'
 import { statementTexts } from 'millrace/internal/store/sql.generated'
+import { skewMs } from './skew.ts'
 
 type Texts = Record<StatementName, string>
 
@@ -41,6 +42,11 @@ function withSubselect(claim: string): string {
     () => `${subselect}\n  and row($9::bigint${entry}) is distinct from null\n`,
   )
 }
+
+/** Whoever ticks last, ticks: nobody looks whether the schedule was moved or changed meanwhile. */
+const unmoved = edit('scheduleAdvance', 'revision = $3', '$3::bigint is not null')
+/** What a process takes for the time: its own. */
+const ownClock = `(clock_timestamp() + ${skewMs()} * interval '1 millisecond')`
 
 const table = {
   /** Whoever settles, settles: neither run_id nor status is looked at. */
@@ -136,6 +142,26 @@ const table = {
   'governed-without-lock': [edit('governedLock', 'bool_and(pg_try_advisory_xact_lock(key))', 'bool_and(key <> 0)')],
   /** A claim that was cut short keeps its locks for as long as its connection stands. */
   'locks-kept': [edit('governedLock', "'2s', true", "'0', true")],
+  /** A tick is written by whoever has planned it, however long ago. */
+  'ticks-by-anybody': [unmoved],
+  /** The same, and no fire time is kept from being ticked twice. */
+  'ticks-unguarded': [unmoved, edit('scheduleAdvance', "'due', 'running'", "'manual', 'running'")],
+  /** What is due is decided by the clock of the process. */
+  'ticks-by-own-clock': (['scheduleLook', 'scheduleGet', 'scheduleAdvance'] as const).map((each) =>
+    edit(each, 'clock_timestamp()', ownClock),
+  ),
+  /** A tick that was cut short keeps its schedule for as long as its connection stands. */
+  'tick-locks-kept': [edit('scheduleAdvance', "'2s', true", "'0', true")],
+  /** Every fire time that was missed is made up for, one after another. */
+  'all-caught-up': [
+    edit(
+      'scheduleGet',
+      'coalesce($1, clock_timestamp()) as now',
+      'least(coalesce($1, clock_timestamp()), next_at) as now',
+    ),
+  ],
+  /** The next fire time is found by the clocks of Greenwich. */
+  'zones-ignored': [edit('scheduleGet', 'cadence, timing,', `cadence, timing || '{"timeZone": "UTC"}' as timing,`)],
   /** Nothing ever becomes a dead letter. */
   'no-burial': [edit('jobBury', 'where job.id', 'where false and job.id')],
 } as const satisfies Record<string, readonly Edit[]>

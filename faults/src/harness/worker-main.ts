@@ -4,6 +4,8 @@ import { createMillrace, type Isolation, implement } from 'millrace'
 import pg from 'pg'
 import { taskHandler } from './deeds.ts'
 import { recorder } from './history.ts'
+import { named } from './named.ts'
+import { type ScheduleSpec, schedulesOf } from './schedules.ts'
 import { allContracts, contracts } from './tasks.ts'
 import { tellEvents } from './tell-events.ts'
 
@@ -20,16 +22,22 @@ export interface WorkerSettings {
   graceMs: number
   /** Also runs the types 'apart' and 'isolated', which have queues of their own. */
   isApart: boolean
+  schedules: readonly ScheduleSpec[]
+  skewMs: number
 }
 
 const settings = JSON.parse(process.env.MILLRACE_FAULT_PROCESS ?? '{}') as WorkerSettings
-const record = recorder(settings.historyFile, settings.label)
+const record = recorder(settings.historyFile, settings.label, settings.skewMs)
 // Whoever started us is gone, and nobody is left to stop us.
 process.on('disconnect', () => process.exit(1))
 
 const effects = new pg.Pool({ connectionString: settings.serverUrl, max: 4, connectionTimeoutMillis: 5_000 })
 effects.on('error', () => {})
-const millrace = createMillrace({ database: settings.engineUrl, jobs: allContracts })
+const millrace = createMillrace({
+  database: named(settings.engineUrl, settings.label),
+  jobs: allContracts,
+  schedules: schedulesOf(settings.schedules, settings.gate),
+})
 
 tellEvents(millrace, record)
 const handler = taskHandler({ record, effects, gate: settings.gate })

@@ -1,5 +1,5 @@
 // One scenario's world: a database, a history, and the processes and proxies that live in it. All end with it.
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -12,6 +12,7 @@ import { History } from './history.ts'
 import type { MutationName } from './mutations.ts'
 import { Producer } from './producer.ts'
 import { FaultProxy } from './proxy.ts'
+import type { ScheduleSpec } from './schedules.ts'
 import { until } from './until.ts'
 import type { WorkerSettings } from './worker-main.ts'
 
@@ -23,6 +24,9 @@ export interface WorkerWishes {
   /** Where its engine connects instead of the server. */
   proxy?: FaultProxy
   execArgv?: string[]
+  schedules?: readonly ScheduleSpec[]
+  /** By how much its own clock is wrong. */
+  skewMs?: number
   /** Also runs the types 'apart' and 'isolated'. */
   isApart?: boolean
   /** The program, if it is not the usual one. */
@@ -34,6 +38,7 @@ export const LEASE = { heartbeat: 150, ttl: 1_200, sweep: 200 }
 /** By when a dead worker's runs must be pending again. */
 export const recoveryMs = ({ heartbeat, ttl, sweep }: WorkerSettings['lease']): number => heartbeat + ttl + sweep
 const READY_DEADLINE_MS = 30_000
+const SKEWED = ['--import', new URL('./skew-preload.js', import.meta.url).href]
 
 export class World implements AsyncDisposable {
   readonly url: string
@@ -86,8 +91,11 @@ export class World implements AsyncDisposable {
       lease: wishes.lease ?? LEASE,
       graceMs: wishes.graceMs ?? 2_000,
       isApart: wishes.isApart ?? false,
+      schedules: wishes.schedules ?? [],
+      skewMs: wishes.skewMs ?? 0,
     }
-    return this.#spawn(label, wishes.entry ?? './worker-main.js', settings, wishes.execArgv)
+    const execArgv = [...(settings.skewMs === 0 ? [] : SKEWED), ...(wishes.execArgv ?? [])]
+    return this.#spawn(label, wishes.entry ?? './worker-main.js', settings, execArgv)
   }
 
   /** Starts a worker process and waits until it works. */
@@ -138,9 +146,14 @@ export class World implements AsyncDisposable {
     return proxy
   }
 
-  /** Lets the 'hold' tasks of that worker go on. */
+  /** Lets the 'hold' tasks of that worker go on; freezes it in the middle of the next tick of a schedule. */
   async openGate(label: string): Promise<void> {
     await writeFile(this.#gateOf(label), '')
+  }
+
+  /** Whoever froze at its gate has taken it away. */
+  isGateOpen(label: string): boolean {
+    return existsSync(this.#gateOf(label))
   }
 
   /** The names of the files, logs and history, in which this text stands. */

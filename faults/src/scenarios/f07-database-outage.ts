@@ -1,11 +1,14 @@
 // F7: Postgres is stopped at once and restarted under load, stays away for longer than a lease, and is out of reach.
-// Workers must neither crash nor storm it, must go on soon after it is back, and must not be declared dead for it.
+// Workers must neither crash nor storm it, must go on soon after it is back, tick schedules included, and must not be
+// declared dead for it.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { checkHistory, drain } from '../harness/checker.ts'
 import type { Child } from '../harness/child.ts'
 import { keepLoading } from '../harness/load.ts'
 import type { FaultProxy } from '../harness/proxy.ts'
+import type { ScheduleSpec } from '../harness/schedules.ts'
 import { type CrashableServer, openCrashableServer } from '../harness/server.ts'
+import { acknowledgeTicks, tickAfter } from '../harness/ticks.ts'
 import { World } from '../harness/world.ts'
 import { defineScenario, type Findings, type Scale } from '../scenario.ts'
 
@@ -19,6 +22,9 @@ const MUTATED = { restarts: 0, outageLeases: 0.25 }
 const LEASE = { heartbeat: 400, ttl: 4_000, sweep: 400 }
 const RESUME_WITHIN_MS = 5_000
 const CONNECTS_PER_SECOND = 1
+/** A pass of the schedules that failed is repeated after five seconds; then it is the next second. */
+const TICKED_WITHIN_MS = 8_000
+const SCHEDULES: readonly ScheduleSpec[] = [{ name: 'every-second', when: '* * * * * *' }]
 
 export default defineScenario({
   name: 'f07-database-outage',
@@ -31,7 +37,7 @@ export default defineScenario({
     await using world = await World.open({ ...options, server })
     const proxies = [await world.proxy(), await world.proxy()]
     const workers = await Promise.all(
-      proxies.map((proxy, i) => world.startWorker({ label: `worker-${i}`, lease: LEASE, proxy })),
+      proxies.map((proxy, i) => world.startWorker({ label: `worker-${i}`, lease: LEASE, proxy, schedules: SCHEDULES })),
     )
     const load = keepLoading(world.startProducer('producer'), { tasks: 4, everyMs: 100 }, (i) => ({
       does: i % 2 === 0 ? 'plain' : 'transaction',
@@ -47,6 +53,7 @@ export default defineScenario({
     findings.equal('worker processes that ended', workers.filter((worker) => !worker.isRunning).length, 0)
     findings.equal('leases of living workers that were ended', world.history.events('lease_lost').length, 0)
     findings.equal('jobs taken from living workers', world.history.events('job_rescued').length, 0)
+    await acknowledgeTicks(world)
     await checkHistory(world, findings)
   },
 })
@@ -66,7 +73,8 @@ async function restart({ world, server, proxies, findings, note }: Stage, name: 
   await sleep(awayMs)
   const awayUntil = Date.now()
   await server.restart()
-  const resumeMs = await progress(world, Date.now())
+  const backAt = Date.now()
+  const resumeMs = await progress(world, backAt)
   findings.atMost(`${name}: resumed`, resumeMs, RESUME_WITHIN_MS, ' ms')
   if (awayMs === 0) return note(`${name}: resumed after ${resumeMs} ms`)
   const seconds = (awayUntil - wentAt) / 1_000
@@ -76,7 +84,8 @@ async function restart({ world, server, proxies, findings, note }: Stage, name: 
   findings.atMost(`${name}: connects per second and process`, perSecond, CONNECTS_PER_SECOND)
   note(`${name}: ${attempts.join(' and ')} attempts to connect in ${seconds} s, resumed after ${resumeMs} ms`)
   // Only now may anybody rescue: whoever would take the returned for dead does it in this time.
-  await sleep(LEASE.ttl + 4 * LEASE.sweep)
+  const [tickMs] = await Promise.all([tickAfter(world, backAt), sleep(LEASE.ttl + 4 * LEASE.sweep)])
+  findings.atMost(`${name}: a schedule ticks again`, tickMs, TICKED_WITHIN_MS, ' ms')
 }
 
 async function refuse({ world, proxies, findings, note }: Stage, ms: number): Promise<void> {

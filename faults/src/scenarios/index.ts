@@ -19,6 +19,8 @@ import f13 from './f13-claim-race.ts'
 import f14 from './f14-interleavings.ts'
 import f15 from './f15-limits-with-zombies.ts'
 import f15b from './f15b-shared-limit.ts'
+import f16 from './f16-frozen-tickers.ts'
+import f17 from './f17-difficult-times.ts'
 import f18 from './f18-poison-pill.ts'
 import f18b from './f18b-isolated-pill.ts'
 import f19 from './f19-payload-corpus.ts'
@@ -49,6 +51,8 @@ export const scenarios: readonly Scenario[] = [
   f14,
   f15,
   f15b,
+  f16,
+  f17,
   f18,
   f18b,
   f19,

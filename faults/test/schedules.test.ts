@@ -1,0 +1,3 @@
+import { testScenarios } from './scenario-suite.ts'
+
+testScenarios('f16', 'f17')
