@@ -41,8 +41,12 @@ export interface Step {
   canBeUndone: boolean
   status: StepStatus
   undo: UndoStatus
-  /** In which order steps completed, from 1; null before. */
+  /** How many of its jobs have completed: what there is to undo, also where the step as a whole failed. */
+  completedJobs: number
+  /** In which order the steps ended of which some job completed, from 1; null before, and where none did. */
   completedAs: number | null
+  /** Its running jobs have been asked to stop. */
+  isAskedToStop: boolean
 }
 
 export interface WorkflowState {
@@ -51,6 +55,7 @@ export interface WorkflowState {
   stopping: 'failed' | 'cancelled' | null
   /** False: after a failure it stays as it is, until somebody resumes it or rolls it back. */
   rollsBack: boolean
+  /** In the order of their declaration: a step comes after those it waits for. */
   steps: readonly Step[]
 }
 
@@ -58,7 +63,9 @@ export interface WorkflowState {
 export interface Decision {
   start: string[]
   skip: string[]
-  /** Cancel what waits of these steps' jobs, and ask what runs to stop. */
+  /** Waiting steps that will not start any more: they become cancelled. */
+  drop: string[]
+  /** Running steps: cancel what waits of their jobs, and ask what runs to stop. */
   cancel: string[]
   /** The step to undo now: one at a time, the last completed first. */
   undo: string | null
