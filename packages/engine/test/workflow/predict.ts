@@ -1,0 +1,89 @@
+// How a workflow must end, worked out from its plan without running it: when would each step begin and end if nobody
+// stopped it, when is it stopped, and what had begun by then.
+import type { Fate, Plan, PlannedStep } from './plan.js'
+
+interface Course {
+  begins: number
+  ends: number
+  status: 'completed' | 'failed' | 'cancelled' | 'skipped'
+  completed: number
+}
+
+const NEVER = Number.POSITIVE_INFINITY
+
+export function predict(plan: Plan): Fate {
+  const { steps } = plan
+  const courses = undisturbed(steps)
+  const of = (step: PlannedStep): Course => courses.get(step.name) as Course
+  const isBad = (step: PlannedStep): boolean => of(step).status === 'failed' || of(step).status === 'cancelled'
+  const failsAt = Math.min(NEVER, ...steps.filter((step) => isBad(step) && isFatal(step, steps)).map((s) => of(s).ends))
+  const begun = (step: PlannedStep, stop: number): boolean => of(step).begins < stop
+
+  const lastEnd = Math.max(0, ...steps.filter((step) => begun(step, failsAt)).map((step) => of(step).ends))
+  const cancelsAt = (plan.cancelledAt ?? NEVER) <= lastEnd ? (plan.cancelledAt as number) : NEVER
+  const stopsAt = Math.min(failsAt, cancelsAt)
+
+  const final = new Map(
+    steps.map((step) => [
+      step.name,
+      begun(step, stopsAt)
+        ? asked(step, of(step), cancelsAt)
+        : { begins: NEVER, ends: NEVER, status: 'cancelled' as const, completed: 0 },
+    ]),
+  )
+  const undone =
+    cancelsAt < NEVER || (failsAt < NEVER && plan.rollsBack)
+      ? steps
+          .map((step, place) => ({ step, place, course: final.get(step.name) as Course }))
+          .filter(({ step, course }) => step.canBeUndone && course.completed > 0)
+          .sort((a, b) => b.course.ends - a.course.ends || b.place - a.place)
+          .map(({ step }) => step)
+      : []
+  return {
+    status: endOf(undone, failsAt, cancelsAt),
+    steps: Object.fromEntries(steps.map(({ name }) => [name, (final.get(name) as Course).status])),
+    undone: undone.map(({ name }) => name),
+  }
+}
+
+function undisturbed(steps: readonly PlannedStep[]): Map<string, Course> {
+  const known = new Map<string, Course>()
+  const byName = new Map(steps.map((step) => [step.name, step]))
+  const courseOf = (name: string): Course => {
+    const step = byName.get(name) as PlannedStep
+    const course = known.get(name) ?? follow(step)
+    known.set(name, course)
+    return course
+  }
+  const follow = ({ after, jobs, ticks }: PlannedStep): Course => {
+    const parents = Object.keys(after).map((name) => ({ policy: after[name], ...courseOf(name) }))
+    const begins = Math.max(0, ...parents.map(({ ends }) => ends))
+    if (!parents.every(({ policy, status }) => policy === 'continue' || status === 'completed')) {
+      return { begins, ends: begins, status: 'skipped', completed: 0 }
+    }
+    const bad = jobs.includes('failed') ? 'failed' : jobs.find((job) => job === 'cancelled')
+    const completed = jobs.filter((job) => job === 'completed').length
+    return { begins, ends: begins + ticks, status: bad ?? 'completed', completed }
+  }
+  for (const { name } of steps) courseOf(name)
+  return known
+}
+
+function isFatal(step: PlannedStep, steps: readonly PlannedStep[]): boolean {
+  const edges = steps.flatMap(({ after }) => after[step.name] ?? [])
+  return (edges.length > 0 ? edges : [step.onFailure]).includes('fail')
+}
+
+/** What becomes of a step that runs while somebody cancels. */
+function asked(step: PlannedStep, course: Course, cancelsAt: number): Course {
+  if (course.ends <= cancelsAt || step.heeds === null) return course
+  const ends = cancelsAt + step.heeds.ticks
+  if (ends >= course.ends) return course
+  return { ...course, ends, status: 'cancelled', completed: Math.min(step.heeds.completed, step.jobs.length) }
+}
+
+function endOf(undone: readonly PlannedStep[], failsAt: number, cancelsAt: number): string {
+  if (undone.length > 0) return undone.some(({ undoFails }) => undoFails) ? 'rollback failed' : 'rolled back'
+  if (cancelsAt < NEVER) return 'cancelled'
+  return failsAt < NEVER ? 'failed' : 'completed'
+}

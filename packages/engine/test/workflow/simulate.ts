@@ -1,0 +1,122 @@
+// Carries out what is decided for a planned workflow, tick by tick, and refuses decisions that may never be made.
+import { expect } from 'vitest'
+import { decide, hasEnded } from '#src/workflow/decide'
+import type { Decision, Step, WorkflowState } from '#src/workflow/graph'
+import type { Fate, Plan, PlannedStep } from './plan.js'
+
+interface Run extends Step {
+  plan: PlannedStep
+  endsAt: number
+  undoEndsAt: number
+  heeded: boolean
+}
+
+const IDLE = { start: [], skip: [], drop: [], cancel: [], undo: null }
+
+export class Simulation {
+  readonly #state: Omit<WorkflowState, 'steps'> & { steps: Run[] }
+  readonly #byName: Map<string, Run>
+  readonly #started = new Set<string>()
+  readonly #undone: string[] = []
+  readonly #cancelledAt: number | null
+  #now = 0
+  #completions = 0
+
+  constructor({ steps, rollsBack, cancelledAt }: Plan) {
+    this.#state = { status: 'running', stopping: null, rollsBack, steps: steps.map(waiting) }
+    this.#byName = new Map(this.#state.steps.map((step) => [step.name, step]))
+    this.#cancelledAt = cancelledAt
+  }
+
+  run(): Fate {
+    for (const limit = 10 + 20 * this.#state.steps.length; !hasEnded(this.#state.status); this.#now++) {
+      expect(this.#now, 'it must end').toBeLessThan(limit)
+      this.#endWhatIsOver()
+      if (this.#now === this.#cancelledAt) this.#state.stopping = 'cancelled'
+      this.#advance()
+    }
+    return {
+      status: this.#state.status,
+      steps: Object.fromEntries(this.#state.steps.map(({ name, status }) => [name, status])),
+      undone: this.#undone,
+    }
+  }
+
+  #endWhatIsOver(): void {
+    for (const step of this.#state.steps) {
+      if (step.status === 'running' && step.endsAt === this.#now) this.#end(step)
+      if (step.undo === 'running' && step.undoEndsAt === this.#now) step.undo = step.plan.undoFails ? 'failed' : 'done'
+    }
+  }
+
+  #end(step: Run): void {
+    const { jobs, heeds } = step.plan
+    const completed = jobs.filter((job) => job === 'completed').length
+    if (step.heeded) step.status = 'cancelled'
+    else if (completed === jobs.length) step.status = 'completed'
+    else step.status = jobs.includes('failed') ? 'failed' : 'cancelled'
+    step.completedJobs = step.heeded ? Math.min(heeds?.completed ?? 0, jobs.length) : completed
+    if (step.completedJobs > 0) step.completedAs = ++this.#completions
+  }
+
+  #advance(): void {
+    const before = structuredClone(this.#state)
+    const decision = decide(this.#state)
+    expect(this.#state, 'deciding changes nothing').toEqual(before)
+    this.#carryOut(decision)
+    const { status, stopping } = decision
+    expect(decide(this.#state), 'nothing new the second time').toEqual({ ...IDLE, status, stopping })
+  }
+
+  #carryOut({ start, skip, drop, cancel, undo, status, stopping }: Decision): void {
+    for (const name of skip) this.#from('waiting', name).status = 'skipped'
+    for (const name of drop) this.#from('waiting', name).status = 'cancelled'
+    for (const name of start) this.#start(name)
+    for (const name of cancel) this.#ask(name)
+    if (undo !== null) this.#undo(undo)
+    Object.assign(this.#state, { status, stopping })
+    if (hasEnded(status)) expect(this.#state.steps.filter(isOpen), 'nothing is left behind').toEqual([])
+  }
+
+  #start(name: string): void {
+    const step = this.#from('waiting', name)
+    expect(this.#started).not.toContain(name)
+    for (const parent of Object.keys(step.after)) expect(isOpen(this.#byName.get(parent) as Run)).toBe(false)
+    this.#started.add(name)
+    Object.assign(step, { status: 'running', endsAt: this.#now + step.plan.ticks })
+  }
+
+  #ask(name: string): void {
+    const step = this.#from('running', name)
+    expect(step.isAskedToStop).toBe(false)
+    step.isAskedToStop = true
+    const { heeds } = step.plan
+    if (heeds === null || this.#now + heeds.ticks >= step.endsAt) return
+    Object.assign(step, { endsAt: this.#now + heeds.ticks, heeded: true })
+  }
+
+  #undo(name: string): void {
+    const step = this.#byName.get(name) as Run
+    expect(this.#state.steps.filter(isOpen), 'what runs is awaited').toEqual([])
+    expect(step.undo).toBe('none')
+    expect(this.#state.steps.some(({ undo }) => undo === 'running')).toBe(false)
+    Object.assign(step, { undo: 'running', undoEndsAt: this.#now + 1 })
+    this.#undone.push(name)
+  }
+
+  #from(status: Step['status'], name: string): Run {
+    const step = this.#byName.get(name) as Run
+    expect(step.status, name).toBe(status)
+    return step
+  }
+}
+
+function waiting(plan: PlannedStep): Run {
+  const { name, after, onFailure, canBeUndone } = plan
+  const fresh = { status: 'waiting', undo: 'none', completedJobs: 0, completedAs: null, isAskedToStop: false } as const
+  return { name, after, onFailure, canBeUndone, ...fresh, plan, endsAt: -1, undoEndsAt: -1, heeded: false }
+}
+
+function isOpen({ status, undo }: Step): boolean {
+  return status === 'waiting' || status === 'running' || undo === 'running'
+}
