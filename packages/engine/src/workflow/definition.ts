@@ -3,10 +3,15 @@ import type { StandardSchemaV1 } from '@standard-schema/spec'
 import type { JobContract, Retention } from '../contract/job.ts'
 import type { FailurePolicy } from './graph.ts'
 
-export interface WorkflowDefinition {
+export interface WorkflowDefinition<
+  Input extends StandardSchemaV1 | undefined = StandardSchemaV1 | undefined,
+  RequiresTenant extends boolean = boolean,
+> {
   readonly name: string
   /** What `start` takes; undefined: nothing. */
-  readonly input: StandardSchemaV1 | undefined
+  readonly input: Input
+  /** Some job of it is for a queue that requires a tenant, and its payload does not name one: `start` must. */
+  readonly requiresTenant: RequiresTenant
   /** True: a failure undoes what was completed. False: it stays as it is until somebody decides. */
   readonly rollsBack: boolean
   /** How long its rows are kept after it ended. */
@@ -14,6 +19,11 @@ export interface WorkflowDefinition {
   /** In the order of their declaration: a step comes after those it waits for. */
   readonly steps: readonly StepDefinition[]
 }
+
+/** What `start` takes for this workflow. */
+export type WorkflowInput<W extends WorkflowDefinition> = W['input'] extends StandardSchemaV1
+  ? StandardSchemaV1.InferInput<W['input']>
+  : undefined
 
 export interface StepDefinition {
   readonly name: string

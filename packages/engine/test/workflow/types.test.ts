@@ -1,0 +1,206 @@
+// Checked by the compiler in `npm run build`: each @ts-expect-error fails the build if the line below it compiles.
+
+import { defineWorkflow, type FailurePolicy, type WorkflowDefinition, type WorkflowInput } from 'millrace'
+import { expectTypeOf, test } from 'vitest'
+import { z } from 'zod'
+import { capture, compress, ownOrg, remind, removeUpload, sweep, syncOrg, thumbnail, upload } from './contracts.js'
+
+const start = defineWorkflow('screenshot', { input: z.object({ url: z.string(), folder: z.string() }) })
+
+/** Only compiled, never run. */
+function neverRun() {
+  const captured = start.step('capture', capture, {
+    payload: ({ input, results, workflowId }) => {
+      expectTypeOf(input).toEqualTypeOf<{ url: string; folder: string }>()
+      expectTypeOf<keyof typeof results>().toEqualTypeOf<never>()
+      expectTypeOf(workflowId).toEqualTypeOf<string>()
+      return { url: input.url }
+    },
+  })
+  const compressed = captured.step('compress', compress, {
+    after: 'capture',
+    payload: ({ results }) => {
+      expectTypeOf(results.capture).toEqualTypeOf<{ file: string }>()
+      return { file: results.capture.file }
+    },
+  })
+  const thumbs = compressed.each('thumbnails', thumbnail, {
+    after: 'compress',
+    over: ({ results }) => results.compress.sizes,
+    payload: ({ item, index, results }) => {
+      expectTypeOf(item).toEqualTypeOf<number>()
+      expectTypeOf(index).toEqualTypeOf<number>()
+      expectTypeOf(results.compress.file).toEqualTypeOf<string>()
+      return { size: item }
+    },
+  })
+  const screenshot = thumbs.step('upload', upload, {
+    after: { compress: 'fail', thumbnails: 'continue' },
+    payload: ({ results, input }) => {
+      expectTypeOf(results.compress.file).toEqualTypeOf<string>()
+      expectTypeOf(results.thumbnails).toEqualTypeOf<readonly ({ thumb: string } | undefined)[]>()
+      return {
+        file: `${input.folder}/${results.compress.file}`,
+        thumbs: results.thumbnails.flatMap((t) => t?.thumb ?? []),
+      }
+    },
+    undo: {
+      job: removeUpload,
+      payload: ({ result, payload, results }) => {
+        expectTypeOf(result).toEqualTypeOf<{ key: string }>()
+        expectTypeOf(payload).toEqualTypeOf<{ file: string; thumbs: string[] }>()
+        expectTypeOf(results.compress.file).toEqualTypeOf<string>()
+        return { key: result.key }
+      },
+    },
+  })
+  expectTypeOf(screenshot).toExtend<WorkflowDefinition>()
+  expectTypeOf<WorkflowInput<typeof screenshot>>().toEqualTypeOf<{ url: string; folder: string }>()
+
+  results(compressed, thumbs)
+  edges(captured, compressed, thumbs)
+  payloads(captured, compressed)
+  undos(captured)
+  tenants()
+}
+
+type Captured = ReturnType<typeof capturedOnly>
+type Compressed = ReturnType<typeof compressedToo>
+type Thumbs = ReturnType<typeof thumbsToo>
+const capturedOnly = () => start.step('capture', capture, {})
+const compressedToo = () => capturedOnly().step('compress', compress, { after: 'capture' })
+const thumbsToo = () =>
+  compressedToo().each('thumbnails', thumbnail, {
+    after: 'compress',
+    over: ({ results }) => results.compress.sizes,
+    payload: ({ item }) => ({ size: item }),
+  })
+
+function results(compressed: Compressed, thumbs: Thumbs) {
+  const files = { file: '', thumbs: [] }
+  thumbs.step('a', upload, {
+    after: ['compress', 'thumbnails'],
+    payload: ({ results }) => {
+      expectTypeOf(results.compress).toEqualTypeOf<{ file: string; sizes: number[] }>()
+      expectTypeOf(results.thumbnails).toEqualTypeOf<readonly { thumb: string }[]>()
+      // @ts-expect-error only the steps directly before it hand on a result
+      void results.capture
+      return files
+    },
+  })
+  compressed.step('a', upload, {
+    after: { capture: 'continue', compress: 'skip' },
+    payload: ({ results }) => {
+      expectTypeOf(results.capture).toEqualTypeOf<{ file: string } | undefined>()
+      expectTypeOf(results.compress).toEqualTypeOf<{ file: string; sizes: number[] }>()
+      // @ts-expect-error over this edge there may be no result
+      void results.capture.file
+      return files
+    },
+  })
+  const policy = 'fail' as FailurePolicy
+  compressed.step('a', upload, {
+    after: { compress: policy },
+    payload: ({ results }) => {
+      expectTypeOf(results.compress).toEqualTypeOf<{ file: string; sizes: number[] } | undefined>()
+      return files
+    },
+  })
+  const swept = compressed.step('sweep', sweep, { payload: () => ({}) })
+  swept.step('a', sweep, {
+    after: 'sweep',
+    payload: ({ results }) => {
+      expectTypeOf(results.sweep).toEqualTypeOf<unknown>()
+      return {}
+    },
+  })
+}
+
+function edges(captured: Captured, compressed: Compressed, thumbs: Thumbs) {
+  const payload = () => ({})
+  captured.step('b', sweep, { after: 'capture', payload })
+  // @ts-expect-error there is no such step
+  captured.step('b', sweep, { after: 'kapture', payload })
+  // @ts-expect-error the step is declared later: no cycle can be written
+  captured.step('b', sweep, { after: 'compress', payload })
+  // @ts-expect-error a step does not wait for itself
+  captured.step('b', sweep, { after: 'b', payload })
+  // @ts-expect-error the first step has none before it
+  start.step('b', sweep, { after: 'capture', payload })
+  // @ts-expect-error the first step has none before it, in a list neither
+  start.step('b', sweep, { after: ['capture'], payload })
+  // @ts-expect-error one of the list does not exist
+  compressed.step('b', sweep, { after: ['capture', 'kompress'], payload })
+  // @ts-expect-error one of the names does not exist
+  compressed.step('b', sweep, { after: { capture: 'fail', kompress: 'fail' }, payload })
+  // @ts-expect-error there is no such policy
+  compressed.step('b', sweep, { after: { capture: 'ignore' }, payload })
+  // @ts-expect-error the name is taken
+  compressed.step('capture', sweep, { payload })
+  // @ts-expect-error the name is taken, by a step of another kind
+  thumbs.step('thumbnails', sweep, { payload })
+  // @ts-expect-error the name is taken
+  thumbs.each('capture', sweep, { over: () => [1], payload })
+  // @ts-expect-error a step with many jobs needs its list
+  thumbs.each('b', sweep, { payload })
+  // @ts-expect-error what it runs over must be a list
+  thumbs.each('b', sweep, { over: () => 3, payload })
+  // @ts-expect-error there is no such option
+  defineWorkflow('x', { onFailure: 'retry' })
+}
+
+function payloads(captured: Captured, compressed: Compressed) {
+  // @ts-expect-error a field has the wrong type
+  start.step('a', capture, { payload: () => ({ url: 1 }) })
+  // @ts-expect-error a field is missing
+  start.step('a', capture, { payload: () => ({}) })
+  // @ts-expect-error the result before it has another type
+  captured.step('a', thumbnail, { after: 'capture', payload: ({ results }) => ({ size: results.capture.file }) })
+  // @ts-expect-error the element has another type
+  captured.each('a', thumbnail, { over: () => ['small'], payload: ({ item }) => ({ size: item }) })
+  // @ts-expect-error the input has no such field
+  start.step('a', capture, { payload: ({ input }) => ({ url: input.address }) })
+  // @ts-expect-error the handler's side of a transform is not what a job is given
+  start.step('a', remind, { payload: () => ({ at: new Date() }) })
+
+  // What comes in fits as it is: the input, the result of the one step before it.
+  start.step('a', capture, {})
+  captured.step('a', compress, { after: 'capture' })
+  defineWorkflow('nothing').step('a', sweep, {})
+  // @ts-expect-error the input does not fit
+  start.step('a', thumbnail, {})
+  // @ts-expect-error there is no input
+  defineWorkflow('nothing').step('a', capture, {})
+  // @ts-expect-error the result before it does not fit
+  captured.step('a', thumbnail, { after: 'capture' })
+  // @ts-expect-error there may be no result
+  captured.step('a', compress, { after: { capture: 'continue' } })
+  // @ts-expect-error which of the two?
+  compressed.step('a', compress, { after: ['capture', 'compress'] })
+  // @ts-expect-error for each element its payload
+  captured.each('a', thumbnail, { over: () => [{ size: 1 }] })
+}
+
+function undos(captured: Captured) {
+  const payload = () => ({ file: '', thumbs: [] })
+  // @ts-expect-error the payload does not fit the job that undoes
+  captured.step('a', upload, { payload, undo: { job: removeUpload, payload: () => ({ name: '' }) } })
+  // @ts-expect-error the result has no such field
+  captured.step('a', upload, { payload, undo: { job: removeUpload, payload: ({ result }) => ({ key: result.name }) } })
+  // @ts-expect-error an undo is a job
+  captured.step('a', upload, { payload, undo: { payload: () => ({ key: '' }) } })
+}
+
+function tenants() {
+  const org = z.object({ org: z.string() })
+  const plain = start.step('a', capture, {})
+  expectTypeOf(plain.requiresTenant).toEqualTypeOf<false>()
+  const derived = defineWorkflow('x', { input: org }).step('a', ownOrg, {})
+  expectTypeOf(derived.requiresTenant).toEqualTypeOf<false>()
+  const required = derived.step('b', syncOrg, {})
+  expectTypeOf(required.requiresTenant).toEqualTypeOf<boolean>()
+}
+
+test('the lines above compile, and those marked do not', () => {
+  expectTypeOf(neverRun).toBeFunction()
+})
