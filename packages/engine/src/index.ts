@@ -185,6 +185,15 @@ export type { LaneOptions } from './worker/lane-plan.ts'
 export type { Reservation, RunBudget, SpendOptions } from './worker/run-budget.ts'
 export type { MemoryOptions, OverloadOptions, WorkOptions } from './worker/work-options.ts'
 export type { LaneDescription, Worker } from './worker/worker.ts'
+export { type BatchOptions, defineBatch } from './workflow/batch.ts'
+export { type ChainOptions, chain } from './workflow/chain.ts'
 export { defineWorkflow, type Workflow, type WorkflowOptions } from './workflow/define.ts'
-export type { StepDefinition, StepScope, UndoScope, WorkflowDefinition, WorkflowInput } from './workflow/definition.ts'
+export type {
+  JobCounts,
+  StepDefinition,
+  StepScope,
+  UndoScope,
+  WorkflowDefinition,
+  WorkflowInput,
+} from './workflow/definition.ts'
 export type { FailurePolicy, StepStatus, UndoStatus, WorkflowStatus } from './workflow/graph.ts'

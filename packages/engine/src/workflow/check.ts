@@ -4,6 +4,7 @@ import { suggestion } from '../did-you-mean.ts'
 import { InvalidDefinition } from '../errors.ts'
 import type { WorkflowDefinition } from './definition.ts'
 import type { FailurePolicy } from './graph.ts'
+import type { StepList } from './step-list.ts'
 
 const NAME = /^[a-zA-Z0-9][\w.:/-]{0,99}$/
 const POLICIES: readonly unknown[] = ['fail', 'skip', 'continue'] satisfies FailurePolicy[]
@@ -47,18 +48,20 @@ export function checkWorkflow(
 
 const USABLE = 'a letter or digit followed by up to 99 letters, digits or "_ . : / -".'
 
-export function checkStep(workflow: WorkflowDefinition, { name, contract, after, isList, options }: GivenStep): void {
-  const earlier = workflow.steps.map((step) => step.name)
+export function checkStep(
+  workflow: { name: string; steps: StepList },
+  { name, contract, after, isList, options }: GivenStep,
+): void {
   const step = `Step "${name}" of workflow "${workflow.name}"`
   const refuse = (why: string): never => {
     throw new InvalidDefinition(`${step} ${why}`)
   }
   if (!NAME.test(name)) refuse(`has a name that is not usable: expected ${USABLE}`)
-  if (earlier.includes(name)) refuse('is declared twice: give each step a name of its own.')
+  if (workflow.steps.get(name) !== undefined) refuse('is declared twice: give each step a name of its own.')
   if (!isContract(contract)) refuse('has no job: pass what defineJob returned.')
   for (const [parent, policy] of Object.entries(after)) {
     if (parent === name) refuse('waits for itself: it would never start.')
-    if (!earlier.includes(parent)) refuse(`waits for "${parent}", ${notBefore(parent, earlier)}`)
+    if (workflow.steps.get(parent) === undefined) refuse(`waits for "${parent}", ${notBefore(parent, workflow.steps)}`)
     if (!POLICIES.includes(policy)) refuse(`has ${policyProblem(policy)} for "${parent}".`)
   }
   const { onFailure = 'fail', over, payload, undo } = options
@@ -83,7 +86,8 @@ function isContract(given: unknown): given is JobContract {
   return typeof type === 'string' && typeof queue?.name === 'string'
 }
 
-function notBefore(parent: string, earlier: readonly string[]): string {
+function notBefore(parent: string, steps: StepList): string {
+  const earlier = steps.all.map(({ name }) => name)
   const known =
     earlier.length === 0 ? 'it is the first one' : `before it are ${earlier.map((n) => `"${n}"`).join(', ')}`
   return `which is not declared before it (${known}).${suggestion(parent, earlier)} A step that is declared later cannot be waited for: that would allow cycles.`
@@ -91,4 +95,13 @@ function notBefore(parent: string, earlier: readonly string[]): string {
 
 function policyProblem(given: unknown): string {
   return `${JSON.stringify(given)} as what a failure means, where 'fail', 'skip' or 'continue' is expected,`
+}
+
+/** The input of a workflow is stored as it is given; a job's own payload is not, if it is sensitive. */
+export function checkNotSensitive(workflow: string, contracts: readonly JobContract[]): void {
+  const found = contracts.find((contract) => contract.sensitive.length > 0)
+  if (found === undefined) return
+  throw new InvalidDefinition(
+    `Workflow "${workflow}" would keep payloads of "${found.type}" in its input, which is not encrypted, and ${found.sensitive.map((path) => `"${path}"`).join(', ')} of it is sensitive. Use defineWorkflow and give it a reference instead.`,
+  )
 }

@@ -4,6 +4,7 @@ import type { JobContract, PayloadInput, RequiresTenant, ResultOutput, Retention
 import { checkStep, checkWorkflow } from './check.ts'
 import type { StepDefinition, StepScope, UndoScope, WorkflowDefinition } from './definition.ts'
 import type { FailurePolicy } from './graph.ts'
+import { StepList } from './step-list.ts'
 import type {
   After,
   CommonOptions,
@@ -75,10 +76,15 @@ export function defineWorkflow<Schema extends StandardSchemaV1 | undefined = und
   name: string,
   options: WorkflowOptions<Schema> = {},
 ): Workflow<Schema, Record<never, never>, false> {
+  return declare(name, options) as never
+}
+
+/** The same, for workflows whose steps the compiler does not follow. */
+export function declare(name: string, options: WorkflowOptions<StandardSchemaV1 | undefined>): Declared {
   checkWorkflow(name, options)
   const rollsBack = options.onFailure !== 'stop'
   const { input, retention = 'standard' } = options
-  return new Declared({ name, input, rollsBack, retention, requiresTenant: false, steps: [] }) as never
+  return new Declared({ name, input, rollsBack, retention, requiresTenant: false }, new StepList())
 }
 
 interface StepOptions {
@@ -95,15 +101,22 @@ class Declared implements WorkflowDefinition {
   readonly rollsBack: boolean
   readonly retention: Retention
   readonly requiresTenant: boolean
-  readonly steps: readonly StepDefinition[]
+  readonly #steps: StepList
 
-  constructor({ name, input, rollsBack, retention, requiresTenant, steps }: WorkflowDefinition) {
+  constructor(
+    { name, input, rollsBack, retention, requiresTenant }: Omit<WorkflowDefinition, 'steps'>,
+    steps: StepList,
+  ) {
     this.name = name
     this.input = input
     this.rollsBack = rollsBack
     this.retention = retention
     this.requiresTenant = requiresTenant
-    this.steps = steps
+    this.#steps = steps
+  }
+
+  get steps(): readonly StepDefinition[] {
+    return this.#steps.all
   }
 
   step(name: string, job: JobContract, { over: _, ...options }: StepOptions = {}): Declared {
@@ -116,7 +129,7 @@ class Declared implements WorkflowDefinition {
 
   #with(name: string, contract: JobContract, options: StepOptions, isList: boolean): Declared {
     const after = edgesOf(options.after)
-    checkStep(this, { name, contract, after, isList, options })
+    checkStep({ name: this.name, steps: this.#steps }, { name, contract, after, isList, options })
     const { over, undo, onFailure = 'fail' } = options
     const scopeOf = this.#scopeFor(Object.keys(after))
     const step: StepDefinition = {
@@ -129,12 +142,12 @@ class Declared implements WorkflowDefinition {
       undo: undo && { contract: undo.job, payload: (scope) => undo.payload(scopeOf(scope)) },
     }
     const requiresTenant = this.requiresTenant || needsTenant(contract) || (undo !== undefined && needsTenant(undo.job))
-    return new Declared({ ...this, requiresTenant, steps: [...this.steps, step] })
+    return new Declared({ ...this, requiresTenant }, this.#steps.with(step))
   }
 
   /** A step with many jobs hands on a list, also if it was skipped or its list could not be computed. */
   #scopeFor(parents: readonly string[]): <S extends StepScope>(scope: S) => S {
-    const lists = parents.filter((name) => this.steps.some((step) => step.name === name && step.over !== undefined))
+    const lists = parents.filter((name) => this.#steps.get(name)?.over !== undefined)
     if (lists.length === 0) return (scope) => scope
     return (scope) => {
       const results = lists.map((name) => [name, scope.results[name] ?? []])

@@ -49,6 +49,15 @@ export interface StepScope {
   readonly input: unknown
   /** The results of the steps directly before it; of one with many jobs, a list. Undefined: failed or skipped. */
   readonly results: Readonly<Record<string, unknown>>
+  /** How the jobs of the same steps ended. */
+  readonly counts: Readonly<Record<string, JobCounts>>
+}
+
+export interface JobCounts {
+  readonly total: number
+  readonly completed: number
+  /** Those that were cancelled included. */
+  readonly failed: number
 }
 
 export interface UndoScope extends StepScope {

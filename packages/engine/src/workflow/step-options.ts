@@ -1,6 +1,7 @@
 // What the compiler knows about the steps of a workflow: which there are, and what each hands on along which edge.
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import type { JobContract, PayloadInput, PayloadOutput, ResultOutput } from '../contract/job.ts'
+import type { JobCounts } from './definition.ts'
 import type { FailurePolicy } from './graph.ts'
 
 /** What a declared step hands on. */
@@ -53,6 +54,8 @@ export interface Scope<Input, Steps, A> {
   readonly workflowId: string
   readonly input: Input
   readonly results: ResultsOf<Steps, A>
+  /** How the jobs of those steps ended. */
+  readonly counts: { readonly [Name in ParentsOf<A>]: JobCounts }
 }
 
 /** … and in a step with many jobs, for which element this one is. */

@@ -56,3 +56,9 @@ export const remind = defineJob({
   queue: queues.media,
   payload: z.object({ at: z.iso.datetime().transform((text) => new Date(text)) }),
 })
+export const login = defineJob({
+  type: 'login',
+  queue: queues.media,
+  payload: z.object({ password: z.string() }),
+  sensitive: ['password'],
+})

@@ -60,9 +60,9 @@ export class Simulation {
   }
 
   #advance(): void {
-    const before = structuredClone(this.#state)
+    const before = JSON.stringify(this.#state)
     const decision = decide(this.#state)
-    expect(this.#state, 'deciding changes nothing').toEqual(before)
+    expect(JSON.stringify(this.#state), 'deciding changes nothing').toBe(before)
     this.#carryOut(decision)
     const { status, stopping } = decision
     expect(decide(this.#state), 'nothing new the second time').toEqual({ ...IDLE, status, stopping })

@@ -1,9 +1,27 @@
 // Checked by the compiler in `npm run build`: each @ts-expect-error fails the build if the line below it compiles.
 
-import { defineWorkflow, type FailurePolicy, type WorkflowDefinition, type WorkflowInput } from 'millrace'
+import {
+  chain,
+  defineBatch,
+  defineWorkflow,
+  type FailurePolicy,
+  type WorkflowDefinition,
+  type WorkflowInput,
+} from 'millrace'
 import { expectTypeOf, test } from 'vitest'
 import { z } from 'zod'
-import { capture, compress, ownOrg, remind, removeUpload, sweep, syncOrg, thumbnail, upload } from './contracts.js'
+import {
+  capture,
+  compress,
+  ownOrg,
+  remind,
+  removeUpload,
+  report,
+  sweep,
+  syncOrg,
+  thumbnail,
+  upload,
+} from './contracts.js'
 
 const start = defineWorkflow('screenshot', { input: z.object({ url: z.string(), folder: z.string() }) })
 
@@ -62,6 +80,8 @@ function neverRun() {
   payloads(captured, compressed)
   undos(captured)
   tenants()
+  chains()
+  batches()
 }
 
 type Captured = ReturnType<typeof capturedOnly>
@@ -199,6 +219,33 @@ function tenants() {
   expectTypeOf(derived.requiresTenant).toEqualTypeOf<false>()
   const required = derived.step('b', syncOrg, {})
   expectTypeOf(required.requiresTenant).toEqualTypeOf<boolean>()
+}
+
+function chains() {
+  const links = chain('x', [capture, compress, compress])
+  expectTypeOf<WorkflowInput<typeof links>>().toEqualTypeOf<{ url: string }>()
+  const dated = chain('x', [remind])
+  expectTypeOf<WorkflowInput<typeof dated>>().toEqualTypeOf<{ at: string }>()
+  // @ts-expect-error the result before it does not fit
+  chain('x', [capture, thumbnail])
+  // @ts-expect-error the result before it does not fit, further on
+  chain('x', [capture, compress, compress, thumbnail])
+  // @ts-expect-error a chain has at least one job
+  chain('x', [])
+  expectTypeOf(chain('x', [syncOrg]).requiresTenant).toEqualTypeOf<true>()
+  expectTypeOf(chain('x', [ownOrg]).requiresTenant).toEqualTypeOf<false>()
+}
+
+function batches() {
+  const batch = defineBatch('x', { each: thumbnail, finally: report })
+  expectTypeOf<WorkflowInput<typeof batch>>().toEqualTypeOf<readonly { size: number }[]>()
+  expectTypeOf(batch.requiresTenant).toEqualTypeOf<false>()
+  defineBatch('x', { each: thumbnail })
+  // @ts-expect-error it does not take the counts
+  defineBatch('x', { each: thumbnail, finally: capture })
+  // @ts-expect-error of what?
+  defineBatch('x', { finally: report })
+  expectTypeOf(defineBatch('x', { each: syncOrg, finally: report }).requiresTenant).toEqualTypeOf<boolean>()
 }
 
 test('the lines above compile, and those marked do not', () => {
