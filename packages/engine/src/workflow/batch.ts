@@ -24,7 +24,7 @@ type Counting<Last extends JobContract> = [JobCounts] extends [PayloadInput<Last
 export function defineBatch<Each extends JobContract, Last extends JobContract = JobContract>(
   name: string,
   { each, finally: last, ...options }: BatchOptions<Each, Last>,
-): WorkflowDefinition<AsGiven<readonly PayloadInput<Each>[]>, RequiresTenant<Each | Last>> {
+): WorkflowDefinition<AsGiven<readonly PayloadInput<Each>[]>, true extends RequiresTenant<Each | Last> ? true : false> {
   checkNotSensitive(name, [each])
   const jobs = declare(name, { ...options, input: listAsGiven(() => each.payload) }).each('each', each, {
     over: ({ input }) => input as readonly unknown[],

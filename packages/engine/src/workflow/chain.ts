@@ -27,7 +27,7 @@ export function chain<const Jobs extends readonly [JobContract, ...JobContract[]
   name: string,
   jobs: Jobs & Linked<Jobs>,
   options: ChainOptions = {},
-): WorkflowDefinition<AsGiven<PayloadInput<Jobs[0]>>, RequiresTenant<Jobs[number]>> {
+): WorkflowDefinition<AsGiven<PayloadInput<Jobs[0]>>, true extends RequiresTenant<Jobs[number]> ? true : false> {
   const contracts: readonly JobContract[] = jobs
   const [first] = contracts
   if (first === undefined) throw new InvalidDefinition(`Chain "${name}" has no jobs: pass at least one contract.`)

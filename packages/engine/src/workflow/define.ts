@@ -69,7 +69,11 @@ type Continued<
   Name extends string,
   Step,
   C extends JobContract,
-> = Workflow<Schema, Steps & { readonly [N in Name]: Step }, NeedsTenant | RequiresTenant<C>>
+> = Workflow<
+  Schema,
+  Steps & { readonly [N in Name]: Step },
+  true extends NeedsTenant | RequiresTenant<C> ? true : false
+>
 
 /** Declares a workflow without steps: add them with `step` and `each`. No handler code: safe to import anywhere. */
 export function defineWorkflow<Schema extends StandardSchemaV1 | undefined = undefined>(

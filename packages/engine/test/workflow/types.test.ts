@@ -218,7 +218,10 @@ function tenants() {
   const derived = defineWorkflow('x', { input: org }).step('a', ownOrg, {})
   expectTypeOf(derived.requiresTenant).toEqualTypeOf<false>()
   const required = derived.step('b', syncOrg, {})
-  expectTypeOf(required.requiresTenant).toEqualTypeOf<boolean>()
+  expectTypeOf(required.requiresTenant).toEqualTypeOf<true>()
+  expectTypeOf(required.step('c', ownOrg, {}).requiresTenant).toEqualTypeOf<true>()
+  const undone = derived.step('b', ownOrg, { undo: { job: syncOrg, payload: () => ({ org: '' }) } })
+  expectTypeOf(undone.requiresTenant).toEqualTypeOf<true>()
 }
 
 function chains() {
@@ -245,7 +248,7 @@ function batches() {
   defineBatch('x', { each: thumbnail, finally: capture })
   // @ts-expect-error of what?
   defineBatch('x', { finally: report })
-  expectTypeOf(defineBatch('x', { each: syncOrg, finally: report }).requiresTenant).toEqualTypeOf<boolean>()
+  expectTypeOf(defineBatch('x', { each: syncOrg, finally: report }).requiresTenant).toEqualTypeOf<true>()
 }
 
 test('the lines above compile, and those marked do not', () => {
