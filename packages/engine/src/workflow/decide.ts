@@ -3,9 +3,10 @@
 // Asked again after all of it was carried out, it says nothing new. So it may be asked at any time by anybody who holds
 // the workflow's lock: after each end of a step, and by a sweep that knows nothing of what happened before.
 // One pass over the steps and their edges, however many of them have ended.
-import type { Decision, Step, StepStatus, WorkflowState, WorkflowStatus } from './graph.ts'
+import type { Decision, FailurePolicy, Step, StepStatus, WorkflowState, WorkflowStatus } from './graph.ts'
 
 type Stop = 'failed' | 'cancelled'
+type Rules = Pick<Step, 'name' | 'after' | 'onFailure' | 'status'>
 
 export function decide(state: WorkflowState): Decision {
   const nothing: Decision = {
@@ -18,7 +19,7 @@ export function decide(state: WorkflowState): Decision {
     status: state.status,
   }
   if (hasEnded(state.status)) return nothing
-  const stopping = state.stopping ?? (isFailed(state.steps) ? 'failed' : null)
+  const stopping = state.stopping ?? (fatalStep(state.steps) === undefined ? null : 'failed')
   if (stopping === null) return { ...nothing, ...goOn(state.steps) }
   return { ...nothing, stopping, ...stop(state, stopping) }
 }
@@ -28,22 +29,23 @@ export function hasEnded(status: WorkflowStatus): boolean {
   return status !== 'running' && status !== 'stopping' && status !== 'rolling back'
 }
 
-/** Whether a step's failure, or its cancellation by somebody, is one that the workflow does not survive. */
-function isFailed(steps: readonly Step[]): boolean {
-  const failed = new Map<string, Step>()
+/** The first step whose failure, or cancellation by somebody, the workflow does not survive. */
+export function fatalStep<S extends Rules>(steps: readonly S[]): S | undefined {
+  const failed = new Map<string, S>()
   for (const step of steps) {
     if (step.status === 'failed' || step.status === 'cancelled') failed.set(step.name, step)
   }
-  if (failed.size === 0) return false
-  const tolerated = new Set<string>()
+  if (failed.size === 0) return undefined
+  const policies = new Map<string, Set<FailurePolicy>>()
   for (const { after } of steps) {
     for (const [parent, policy] of Object.entries(after)) {
-      if (!failed.has(parent)) continue
-      if (policy === 'fail') return true
-      tolerated.add(parent)
+      if (failed.has(parent)) policies.set(parent, (policies.get(parent) ?? new Set()).add(policy))
     }
   }
-  return [...failed.values()].some(({ name, onFailure }) => onFailure === 'fail' && !tolerated.has(name))
+  for (const [name, step] of failed) {
+    if ((policies.get(name) ?? new Set([step.onFailure])).has('fail')) return step
+  }
+  return undefined
 }
 
 function goOn(steps: readonly Step[]): Pick<Decision, 'start' | 'skip' | 'status'> {

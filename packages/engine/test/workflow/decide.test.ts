@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { decide } from '#src/workflow/decide'
+import { decide, fatalStep } from '#src/workflow/decide'
 import type { FailurePolicy, Step, WorkflowState } from '#src/workflow/graph'
 import { plans } from './plan.js'
 import { predict } from './predict.js'
@@ -69,6 +69,16 @@ describe('a workflow', () => {
   test('fails when a step without successors does, unless that is tolerated', () => {
     expect(decide(running([step('a', { status: 'failed' })])).status).toBe('failed')
     expect(decide(running([step('a', { status: 'failed', onFailure: 'continue' })])).status).toBe('completed')
+  })
+
+  test('names the step it failed by, not one before it whose failure was tolerated', () => {
+    const steps = [
+      step('a', { status: 'failed' }),
+      step('b', { status: 'completed', after: { a: 'continue' } }),
+      step('c', { status: 'cancelled', after: { b: 'fail' } }),
+    ]
+    expect(fatalStep(steps)?.name).toBe('c')
+    expect(fatalStep(steps.slice(0, 2))).toBeUndefined()
   })
 
   test('asks what runs to stop only when a person cancels, and only once', () => {
