@@ -42,6 +42,9 @@ export type MillraceErrorCode =
   | 'history_refused'
   | 'tenant_isolation_violation'
   | 'unknown_schedule'
+  | 'unknown_workflow'
+  | 'workflow_not_found'
+  | 'workflow_timeout'
 
 export class MillraceError extends Error {
   readonly code: MillraceErrorCode
@@ -674,3 +677,48 @@ export class Unrecoverable extends Error {
 export const MAX_RETRY_AFTER_MS = 24 * 60 * 60 * 1000
 /** The shortest: an answer of "in 0 seconds" must not become a loop. */
 export const MIN_RETRY_AFTER_MS = 500
+
+/** No workflow of that name was given to createMillrace, or it has no such step. */
+export class UnknownWorkflow extends MillraceError {
+  readonly workflow: string
+  readonly step: string | undefined
+
+  constructor(workflow: string, known: readonly string[], step?: string) {
+    super(
+      'unknown_workflow',
+      step === undefined
+        ? `There is no workflow "${workflow}" in this program.${suggestion(workflow, known)} List it in createMillrace({ workflows }).`
+        : `Workflow "${workflow}" was started with a step "${step}", which it does not have in this program. Keep a step as long as workflows run that were started with it.`,
+    )
+    this.workflow = workflow
+    this.step = step
+  }
+}
+
+/** No workflow has that id. */
+export class WorkflowNotFound extends MillraceError {
+  readonly id: string
+
+  constructor(id: string) {
+    super(
+      'workflow_not_found',
+      `There is no workflow ${JSON.stringify(id)}: it was never started, its transaction has not committed, or nothing is kept of it any more. Pass the id that workflows.start returned.`,
+    )
+    this.id = id
+  }
+}
+
+/** The workflow had not ended in time. It goes on. */
+export class WorkflowTimeout extends MillraceError {
+  readonly id: string
+  readonly timeoutMs: number
+
+  constructor(id: string, timeoutMs: number, status: string) {
+    super(
+      'workflow_timeout',
+      `Workflow ${id} is ${status} and had not ended within ${timeoutMs} ms. It was not touched and goes on: await it again, pass a longer { timeout }, or look at its steps with workflows.get.`,
+    )
+    this.id = id
+    this.timeoutMs = timeoutMs
+  }
+}

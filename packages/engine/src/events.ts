@@ -16,6 +16,13 @@ export interface JobRef {
   runId: string
 }
 
+export interface WorkflowRef {
+  id: string
+  name: string
+  tenant: string | null
+  correlationId: string
+}
+
 export interface BreakerEvent {
   service: string
   isOwn: boolean
@@ -81,6 +88,14 @@ export interface MillraceEvents {
   /** A table cannot be cleaned as long as this session, prepared transaction or slot holds its old snapshot. */
   vacuum_blocked: { table: string; deadRows: number; holder: SnapshotHolder }
   index_rebuilt: { index: string; bytesBefore: number; bytesAfter: number; durationMs: number }
+  /** A workflow has ended, and this process saw to it. */
+  workflow_completed: { workflow: WorkflowRef }
+  workflow_failed: { workflow: WorkflowRef; reason: string }
+  workflow_cancelled: { workflow: WorkflowRef; reason: string }
+  /** It failed or was cancelled, and what it had done was undone. */
+  workflow_rolled_back: { workflow: WorkflowRef; reason: string }
+  /** … but not all of it could be: somebody has to look. */
+  workflow_rollback_failed: { workflow: WorkflowRef; reason: string }
   database_error: { during: string; error: unknown }
   idle: { queues: readonly string[] }
 }

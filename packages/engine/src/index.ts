@@ -38,6 +38,10 @@ export type { ScheduleEdit } from './client/schedule-edit.ts'
 export type { ScheduleState, ScheduleStatus } from './client/schedule-state.ts'
 export type { NewScheduleOptions, ScheduleDetails, SchedulePause, Schedules } from './client/schedules.ts'
 export type { TenantOptions, Tenants } from './client/tenants.ts'
+export type { WorkflowChangeResult } from './client/workflow-changes.ts'
+export type { EndedWorkflow } from './client/workflow-end.ts'
+export type { StartOptions } from './client/workflow-start.ts'
+export type { StartArguments, WorkflowDetails, Workflows } from './client/workflows.ts'
 export type { Clock } from './clock.ts'
 export type { BoostOptions, BoostStep } from './contract/boost.ts'
 export {
@@ -104,11 +108,14 @@ export {
   UnknownJobType,
   UnknownSchedule,
   UnknownService,
+  UnknownWorkflow,
   Unrecoverable,
   UnsupportedDatabase,
   WorkerStopping,
+  WorkflowNotFound,
+  WorkflowTimeout,
 } from './errors.ts'
-export type { BreakerEvent, Events, JobRef, MillraceEvents } from './events.ts'
+export type { BreakerEvent, Events, JobRef, MillraceEvents, WorkflowRef } from './events.ts'
 export type { BreakerCallOptions } from './governance/breaker-call.ts'
 export type { BudgetStatus } from './governance/budget-status.ts'
 export type { OnceOptions } from './governance/once.ts'
@@ -177,6 +184,7 @@ export type { ScheduleTick, TickOrigin, TickOutcome, TickResult } from './store/
 export type { ScheduleSource } from './store/schedules.ts'
 export type { OnExcess, Tenant, TenantFilter, TenantLimit } from './store/tenants.ts'
 export type { SnapshotHolder } from './store/upkeep.ts'
+export type { StartedWorkflow, WorkflowFilter, WorkflowStep } from './store/workflows.ts'
 export { type WorkSettings, workSettingsFrom } from './work-env.ts'
 export { type Handler, type Implementation, implement, type JobContext } from './worker/context.ts'
 export type { StepOptions } from './worker/effects.ts'

@@ -26,6 +26,7 @@ import { type RetryResult, retryJob } from './client/retry.ts'
 import { Schedules } from './client/schedules.ts'
 import { Tenants } from './client/tenants.ts'
 import { Waker } from './client/waker.ts'
+import { Workflows } from './client/workflows.ts'
 import { type Clock, systemClock, within } from './clock.ts'
 import type { JobContract, PayloadInput, ResultOutput } from './contract/job.ts'
 import { type EncryptionOptions, KeyRing } from './contract/key-ring.ts'
@@ -48,6 +49,9 @@ import type { JobStep } from './store/once-keys.ts'
 import { checkServer } from './store/server.ts'
 import { type WorkOptions, workerSettings } from './worker/work-options.ts'
 import { Worker } from './worker/worker.ts'
+import { Advancer } from './workflow/advancer.ts'
+import type { WorkflowDefinition } from './workflow/definition.ts'
+import { Definitions } from './workflow/definitions.ts'
 
 export interface MillraceOptions {
   /** A connection string, or what `pg` takes. Plain data: it is passed on to a thread. */
@@ -56,6 +60,8 @@ export interface MillraceOptions {
   jobs: readonly JobContract[]
   /** What its workers enqueue at given times: see defineSchedule. */
   schedules?: readonly Schedule[]
+  /** Every workflow this program starts or carries on. Their contracts need not be listed again. */
+  workflows?: readonly WorkflowDefinition[]
   /** Default 'millrace'. */
   schema?: string
   /**
@@ -92,6 +98,7 @@ export interface ClientServices {
   admitter: Admitter
   enqueuer: Enqueuer
   declared: DeclaredSchedules
+  advancer: Advancer
   /** More connections to the same database. The caller closes them. */
   open(maxConnections: number): Database
 }
@@ -128,6 +135,8 @@ export class Millrace {
   readonly historySettings: HistorySettings
   /** Jobs that are enqueued at given times: look, run now, pause, edit, create, backfill. */
   readonly schedules: Schedules
+  /** Jobs that form a graph. */
+  readonly workflows: Workflows
   readonly #options: MillraceOptions
   readonly #connection: pg.ClientConfig
   readonly #schema: string
@@ -139,6 +148,7 @@ export class Millrace {
   readonly #waker: Waker
   readonly #herald: Herald
   readonly #admitter: Admitter
+  readonly #advancer: Advancer
   readonly #results: Results
   readonly #enqueuer: Enqueuer
   readonly #jobs: JobManager
@@ -154,7 +164,9 @@ export class Millrace {
     this.#schema = options.schema ?? 'millrace'
     this.#clock = options.clock ?? systemClock
     const { encryption } = options
-    this.#registry = new Registry(options.jobs, encryption && new KeyRing(encryption))
+    const definitions = new Definitions(options.workflows ?? [])
+    const contracts = [...options.jobs, ...definitions.contracts]
+    this.#registry = new Registry(contracts, encryption && new KeyRing(encryption))
     this.#declared = new DeclaredSchedules(options.schedules ?? [], this.#registry)
     this.#db = this.#open(options.maxConnections ?? DEFAULT_CONNECTIONS)
     const db = this.#db
@@ -177,7 +189,7 @@ export class Millrace {
     }
     this.#results = new Results({ ...services, events: this.events, connection: this.#connection }, { isNotifyEnabled })
     this.#enqueuer = new Enqueuer({ ...services, events: this.events, logger: options.logger ?? stderrLogger })
-    this.#jobs = new JobManager(services)
+    this.#jobs = new JobManager({ ...services, onStepsEnded: (ids) => void this.#advancer.heard(ids) })
     this.schedules = new Schedules({
       ...services,
       declared: this.#declared,
@@ -185,6 +197,21 @@ export class Millrace {
       events: this.events,
       logger: options.logger ?? stderrLogger,
     })
+    const courses = {
+      ...services,
+      definitions,
+      events: this.events,
+      insertSteps: this.#enqueuer.insertSteps.bind(this.#enqueuer),
+    }
+    this.#advancer = new Advancer({
+      ...courses,
+      logger: options.logger ?? stderrLogger,
+      wake: (queues) => this.#waker.wake(queues),
+      admit: (keys) => this.#admitter.admit(keys),
+      cancel: (ids, reason) => this.#jobs.cancelMany(ids, reason),
+      onError: (during, error) => this.events.emit('database_error', { during, error }),
+    })
+    this.workflows = new Workflows({ ...courses, advancer: this.#advancer })
     this.deadLetters = new DeadLetters(services)
     this.budgets = new BudgetClient({ ...services, events: this.events })
     this.tenants = new Tenants({ ...services, jobs: this.#jobs })
@@ -342,6 +369,7 @@ export class Millrace {
       admitter: this.#admitter,
       enqueuer: this.#enqueuer,
       declared: this.#declared,
+      advancer: this.#advancer,
       open: (maxConnections) => this.#open(maxConnections),
     })
     this.#workers.add(worker)
@@ -367,6 +395,7 @@ export class Millrace {
       admitter: millrace.#admitter,
       enqueuer: millrace.#enqueuer,
       declared: millrace.#declared,
+      advancer: millrace.#advancer,
       open: (maxConnections) => millrace.#open(maxConnections),
     }
   }
@@ -380,6 +409,7 @@ export class Millrace {
   async #closeAll(): Promise<void> {
     await Promise.all([...this.#workers].map((worker) => worker.stop()))
     await this.#results.close()
+    await within(ADMIT_MS, this.#advancer.idle())
     await within(ADMIT_MS, this.#admitter.idle())
     await this.#waker.flush()
     await this.#db.close()

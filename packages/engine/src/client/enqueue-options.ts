@@ -84,6 +84,7 @@ function prepared(
     parentJobId: jobId(options.parentJobId) ?? running?.jobId ?? null,
     createdBy: label(options.createdBy ?? null, 'createdBy'),
     traceParent: label(options.traceParent ?? null, 'traceParent'),
+    workflowId: null,
   }
   return { job, warnings }
 }

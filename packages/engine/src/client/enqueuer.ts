@@ -17,7 +17,7 @@ import {
   sessionOn,
 } from '../store/db.ts'
 import { chunksOf, type InsertOptions, jobInsert, type NewJob } from '../store/jobs.ts'
-import { workKeysOf } from '../store/keyed-work.ts'
+import { type WorkKey, workKeysOf } from '../store/keyed-work.ts'
 import { notify } from '../store/notifications.ts'
 import { type EnqueueOptions, type JobOptions, newJob, type PreparedJob } from './enqueue-options.ts'
 import { enqueueFailure, GroupCommit } from './group-commit.ts'
@@ -152,6 +152,25 @@ export class Enqueuer {
       return this.#insertOwn(jobs, (session) => this.#tenants.demandRoom(session, limited))
     if (jobs.length === 1 && only !== undefined && !isKeyed(only)) return [queued(await this.#unkeyed.add(only))]
     return this.#insertOwn(jobs)
+  }
+
+  /**
+   * Writes jobs of a workflow in the transaction that starts them; their tenants' limits hold. Its owner wakes workers and
+   * admits the keys after its commit; `tells`: the transaction is somebody else's, and the commit itself says it.
+   */
+  async insertSteps(
+    session: Session,
+    contract: JobContract,
+    given: { jobs: readonly NewJob[]; tells: boolean },
+  ): Promise<{ ids: string[]; keys: WorkKey[] }> {
+    const limited = given.jobs.some(({ tenant }) => tenant !== null) ? await this.#limited(contract, given.jobs) : []
+    await this.#tenants.demandRoom(session, limited)
+    const jobs = this.#tenants.deferring(given.jobs, limited)
+    const keys = jobs.flatMap(workKeysOf)
+    if (keys.length > 0) this.#admitter.expectBlocked()
+    const options = given.tells ? this.#waker.tellAtCommit(queuesOf(jobs), keys) : {}
+    const results = await this.#insertAll(session, jobs, options)
+    return { ids: results.map(({ id }) => id), keys }
   }
 
   #insertIn(tx: Queryable, jobs: readonly NewJob[]): Promise<EnqueueResult[]> {

@@ -13,6 +13,7 @@ import type { Database } from '../store/db.ts'
 import { type EraseFilter, type ErasePlace, eraseJobs, erasePage } from '../store/erasure.ts'
 import { isJobId } from '../store/job-id.ts'
 import { orderStopErase } from '../store/keyed-work.ts'
+import { workflowErase, workflowFind } from '../store/workflows.ts'
 import { author, label } from './enqueue-options.ts'
 import type { JobManager } from './manage.ts'
 
@@ -88,7 +89,18 @@ export class Eraser {
     for (const place of ['live', 'archive', 'deadLetters'] as const) {
       for (const filter of filters) await this.#walk(place, filter, { request, result })
     }
+    if (request.tenant !== undefined && !isDryRun) await this.#eraseWorkflows(request.tenant)
     return result
+  }
+
+  /** They may be kept for longer than their jobs. */
+  async #eraseWorkflows(tenant: string): Promise<void> {
+    let after: string | undefined = '0'
+    while (after !== undefined) {
+      const ids: string[] = await workflowFind(this.#db, tenant, after, PAGE)
+      await workflowErase(this.#db, { ids })
+      after = ids.at(-1)
+    }
   }
 
   async #walk(place: ErasePlace, filter: EraseFilter, erasing: Erasing): Promise<void> {

@@ -9,6 +9,7 @@ import { type JobEvent, jobEvents } from '../store/history.ts'
 import { isJobId } from '../store/job-id.ts'
 import { type JobFilter, jobList } from '../store/job-list.ts'
 import {
+  type CancelledRow,
   type Job,
   type JobAttempt,
   jobAttempts,
@@ -16,7 +17,6 @@ import {
   jobCancelWaiting,
   jobGet,
   jobRunNow,
-  type KeyedRow,
   type Now,
   type QueueCount,
   queueCounts,
@@ -46,6 +46,7 @@ export class JobManager {
   readonly #waker: Waker
   readonly #herald: Herald
   readonly #admitter: Admitter
+  readonly #onStepsEnded: (workflowIds: readonly string[]) => void
 
   constructor(services: {
     db: Database
@@ -54,6 +55,8 @@ export class JobManager {
     waker: Waker
     herald: Herald
     admitter: Admitter
+    /** Jobs of these workflows have ended. */
+    onStepsEnded(workflowIds: readonly string[]): void
   }) {
     this.#db = services.db
     this.#clock = services.clock
@@ -61,6 +64,7 @@ export class JobManager {
     this.#waker = services.waker
     this.#herald = services.herald
     this.#admitter = services.admitter
+    this.#onStepsEnded = services.onStepsEnded
   }
 
   async cancel(id: string, reason: string): Promise<CancelResult> {
@@ -95,6 +99,7 @@ export class JobManager {
     const cancelled = ended.map(({ id }) => id)
     if (cancelled.length > 0) await this.#herald.tell(cancelled)
     await this.#admitter.admit(ended.flatMap(workKeysOf))
+    this.#onStepsEnded(ended.flatMap(({ workflowId }) => workflowId ?? []))
     const asked = await jobCancelRunning(this.#db, now, ids, reason)
     const workers = new Set(asked.map(({ workerId }) => workerId))
     if (workers.size > 0)
@@ -103,8 +108,9 @@ export class JobManager {
   }
 
   /** Nobody may have made today's partitions: no worker has run for days, or a test has moved time. */
-  async #cancelWaiting(now: Now, ids: readonly string[], reason: string): Promise<KeyedRow[]> {
-    const cancelWaiting = () => jobCancelWaiting(this.#db, now, ids, reason, this.#registry.retentions)
+  async #cancelWaiting(now: Now, ids: readonly string[], reason: string): Promise<CancelledRow[]> {
+    const { retentions } = this.#registry
+    const cancelWaiting = () => this.#db.transaction((tx) => jobCancelWaiting(tx, now, ids, reason, retentions))
     try {
       return await cancelWaiting()
     } catch (error) {

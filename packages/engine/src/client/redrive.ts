@@ -50,6 +50,8 @@ export type RefusalReason =
   | 'acknowledged'
   /** What it carried was erased: pass a payload, or leave it. */
   | 'erased'
+  /** It is the job of a workflow: resume that one. */
+  | 'workflow'
 
 export interface RedriveServices {
   db: Database
@@ -200,6 +202,10 @@ function decision(letter: LockedLetter, { isAutomatic }: RedriveRequest): Redriv
   if (status === 'resolved' || status === 'ignored') {
     const message = `Dead letter ${id} was ${status} by ${who}. If the work must be done after all, enqueue it anew.`
     return { status: 'refused', id, reason: status, message }
+  }
+  if (letter.workflowId !== null) {
+    const message = `Dead letter ${id} is of a job of workflow ${letter.workflowId}, which would not hear of a redriven one. Resume the workflow: millrace.workflows.resume("${letter.workflowId}").`
+    return { status: 'refused', id, reason: 'workflow', message }
   }
   if (isAutomatic && letter.acknowledged) {
     return { status: 'refused', id, reason: 'acknowledged', message: `Dead letter ${id} was acknowledged by ${who}.` }

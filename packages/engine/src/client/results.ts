@@ -91,7 +91,11 @@ async function resultOf<C extends JobContract>(
   }
 }
 
-async function parseResult(ended: EndedJob, contract: JobContract | undefined): Promise<unknown> {
+/** The result as its schema puts it out. Throws ResultMismatch. */
+export async function parseResult(
+  ended: Pick<EndedJob, 'id' | 'type' | 'result' | 'hasResult'>,
+  contract: JobContract | undefined,
+): Promise<unknown> {
   const value = ended.hasResult ? ended.result : undefined
   if (contract?.result === undefined) return value
   const checked = await validate(contract.result, value)

@@ -1,6 +1,7 @@
 // Creates the archive's partitions ahead, drops the expired ones, and forgets workers that ended, dead letters that were
 // settled long ago, pauses and dedupe windows that are over, what dead runs had reserved of budgets, and the expired
-// results of ctx.once and ctx.step, and ticks of schedules after 30 days. Cancels what deleted tenants have left.
+// results of ctx.once and ctx.step, ticks of schedules after 30 days, and workflows whose retention is over. Cancels what
+// deleted tenants have left.
 //
 // Runs hourly in every worker process; every step is harmless when another process does the same at that moment, and
 // is finished by the next pass if it was cut off.
@@ -19,6 +20,7 @@ import { pausePrune } from '../store/pauses.ts'
 import { scheduleTickPrune } from '../store/schedule-ticks.ts'
 import { tenantLeftovers } from '../store/tenants.ts'
 import { workerPrune } from '../store/workers.ts'
+import { workflowPrune } from '../store/workflows.ts'
 import type { Ticker } from './loop.ts'
 
 const HOUR_MS = 3_600_000
@@ -32,6 +34,8 @@ const STEPS_AT_ONCE = 1_000
 const WINDOWS_AT_ONCE = 5_000
 const FORGET_TICKS_AFTER_MS = 30 * 24 * HOUR_MS
 const TICKS_AT_ONCE = 5_000
+/** Rows of workflows. */
+const WORKFLOW_ROWS_AT_ONCE = 10_000
 
 export interface HousekeepingResult {
   created: string[]
@@ -45,6 +49,7 @@ export interface HousekeepingResult {
   leftoversCancelled: number
   windowsForgotten: number
   ticksForgotten: number
+  workflowsForgotten: number
 }
 
 function ifRefused(error: unknown): void {
@@ -80,6 +85,7 @@ export class Housekeeper implements Ticker<HousekeepingResult> {
       leftoversCancelled: await this.#cancelLeftovers(now),
       windowsForgotten: await dedupWindowPrune(this.#db, now, WINDOWS_AT_ONCE),
       ticksForgotten: await scheduleTickPrune(this.#db, now, FORGET_TICKS_AFTER_MS, TICKS_AT_ONCE),
+      workflowsForgotten: await workflowPrune(this.#db, now, WORKFLOW_ROWS_AT_ONCE),
     }
   }
 
@@ -87,7 +93,11 @@ export class Housekeeper implements Ticker<HousekeepingResult> {
   async #cancelLeftovers(now: Now): Promise<number> {
     const ids = await tenantLeftovers(this.#db, LEFTOVERS_AT_ONCE)
     if (ids.length === 0) return 0
-    return (await jobCancelWaiting(this.#db, now, ids, 'its tenant was deleted', this.#registry.retentions)).length
+    const { retentions } = this.#registry
+    const cancelled = await this.#db.transaction((tx) =>
+      jobCancelWaiting(tx, now, ids, 'its tenant was deleted', retentions),
+    )
+    return cancelled.length
   }
 
   delayAfter(result: HousekeepingResult): number {
@@ -98,7 +108,8 @@ export class Housekeeper implements Ticker<HousekeepingResult> {
       result.stepsKept === STEPS_AT_ONCE ||
       result.leftoversCancelled === LEFTOVERS_AT_ONCE ||
       result.windowsForgotten === WINDOWS_AT_ONCE ||
-      result.ticksForgotten === TICKS_AT_ONCE
+      result.ticksForgotten === TICKS_AT_ONCE ||
+      result.workflowsForgotten > 0
     return isMore ? 0 : HOUR_MS
   }
 }

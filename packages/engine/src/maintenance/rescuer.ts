@@ -14,7 +14,7 @@ import { failureOf } from '../failure.ts'
 import { isRefused } from '../sql-state.ts'
 import type { Database, Session } from '../store/db.ts'
 import { jobOrphans, jobOverdue, type Orphan } from '../store/jobs.ts'
-import { giveBack, type Settlement, settle } from '../store/settlements.ts'
+import { endsStep, giveBack, type Settlement, settle } from '../store/settlements.ts'
 import { type DeadWorker, rescueNeeds, workerExpire } from '../store/workers.ts'
 import type { Ticker } from './loop.ts'
 
@@ -39,6 +39,8 @@ export interface RescuerServices {
   wake(queues: Iterable<string>): void
   /** Keyed jobs wait for admission. */
   onBlocked(): void
+  /** Jobs of these workflows have ended. */
+  onStepsEnded(workflowIds: readonly string[]): void
 }
 
 export class Rescuer implements Ticker<RescueResult> {
@@ -83,7 +85,7 @@ export class Rescuer implements Ticker<RescueResult> {
   }
 
   /** Finds runs and settles them in one transaction, so that the rows found are the rows written. */
-  async #settleLocked<Found extends { id: string; runId: string; type: string }>(
+  async #settleLocked<Found extends { id: string; runId: string; type: string; workflowId: string | null }>(
     find: (tx: Session) => Promise<Found[]>,
     settlementOf: (found: Found) => Settlement,
   ): Promise<Found[]> {
@@ -102,6 +104,8 @@ export class Rescuer implements Ticker<RescueResult> {
       const reason = settlement.kind === 'bury' ? settlement.reason : null
       events.emit('job_rescued', { id: row.id, type: row.type, outcome: outcomes[settlement.kind], reason })
     }
+    const ended = found.filter(({ settlement }) => endsStep(settlement))
+    this.#services.onStepsEnded(ended.flatMap(({ row }) => row.workflowId ?? []))
     return found.map(({ row }) => row)
   }
 
@@ -122,10 +126,10 @@ export class Rescuer implements Ticker<RescueResult> {
   }
 
   #settlementOf(orphan: Orphan): Settlement {
-    const { id, runId } = orphan
+    const { id, runId, workflowId } = orphan
     if (orphan.cancelRequested) {
       const retention = this.#retentionOf(orphan.type)
-      return { kind: 'finish', id, runId, status: 'cancelled', result: null, reason: null, retention }
+      return { kind: 'finish', id, runId, workflowId, status: 'cancelled', result: null, reason: null, retention }
     }
     if (orphan.crashes + 1 >= MAX_CRASHES) {
       const message = `The worker process died ${MAX_CRASHES} times while running this job.`
@@ -135,14 +139,14 @@ export class Rescuer implements Ticker<RescueResult> {
   }
 
   #bury(
-    run: { id: string; runId: string; type: string },
+    run: { id: string; runId: string; type: string; workflowId: string | null },
     reason: DeadReason,
     errorClass: string,
     message: string,
   ): Settlement {
     const failure = { ...failureOf(errorClass, message), logs: null }
-    const { id, runId } = run
-    return { kind: 'bury', id, runId, reason, failure, retention: this.#retentionOf(run.type), drop: false }
+    const { id, runId, workflowId } = run
+    return { kind: 'bury', id, runId, workflowId, reason, failure, retention: this.#retentionOf(run.type), drop: false }
   }
 
   /** The job may be of a type only other programs know. */

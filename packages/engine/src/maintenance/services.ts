@@ -10,6 +10,7 @@ import type { Admitter } from '../governance/admitter.ts'
 import type { Logger } from '../logger.ts'
 import type { DeclaredSchedules } from '../schedule/schedules.ts'
 import type { Database } from '../store/db.ts'
+import type { Advancer } from '../workflow/advancer.ts'
 import { AdmissionSweep } from './admission-sweep.ts'
 import { Booster } from './booster.ts'
 import { DeadLetterAlert } from './dead-letter-alert.ts'
@@ -19,6 +20,7 @@ import { Redriver } from './redriver.ts'
 import { Rescuer } from './rescuer.ts'
 import { Scheduler } from './scheduler.ts'
 import { TableKeeper } from './table-keeper.ts'
+import { WorkflowSweep } from './workflow-sweep.ts'
 
 export interface MaintenanceServices extends Pick<LoopOptions, 'onError'> {
   db: Database
@@ -26,6 +28,7 @@ export interface MaintenanceServices extends Pick<LoopOptions, 'onError'> {
   registry: Registry
   events: Events
   admitter: Admitter
+  advancer: Advancer
   logger: Logger
   enqueuer: Enqueuer
   declared: DeclaredSchedules
@@ -45,7 +48,7 @@ export interface MaintenanceLoops {
 }
 
 export function maintenanceLoops(services: MaintenanceServices): MaintenanceLoops {
-  const { db, events, admitter, logger, onError } = services
+  const { db, events, admitter, advancer, logger, onError } = services
   const alert = new DeadLetterAlert({
     db,
     threshold: services.deadLetterAlertAt,
@@ -57,7 +60,14 @@ export function maintenanceLoops(services: MaintenanceServices): MaintenanceLoop
   const loop = <Result>(ticker: Ticker<Result>): Loop<unknown> => new Loop(ticker, { onError })
   const scheduler = loop(new Scheduler({ ...services, ticks: new ScheduleTicks(services) }))
   const all = [
-    loop(new Rescuer({ ...services, intervalMs: services.sweepMs, onBlocked: () => admitter.expectBlocked() })),
+    loop(
+      new Rescuer({
+        ...services,
+        intervalMs: services.sweepMs,
+        onBlocked: () => admitter.expectBlocked(),
+        onStepsEnded: (workflowIds) => void advancer.heard(workflowIds),
+      }),
+    ),
     loop(new AdmissionSweep(admitter)),
     loop(new Housekeeper(services)),
     loop(new Redriver(services)),
@@ -65,6 +75,7 @@ export function maintenanceLoops(services: MaintenanceServices): MaintenanceLoop
     loop(alert),
     loop(new Booster(services)),
     scheduler,
+    ...(advancer.isNeeded ? [loop(new WorkflowSweep(advancer))] : []),
   ]
   return { all, scheduler }
 }

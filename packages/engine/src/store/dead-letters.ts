@@ -37,6 +37,8 @@ export interface DeadLetter {
   redrives: number
   /** The job that has taken its place. */
   redrivenJobId: string | null
+  /** The workflow whose job it was: resume that one. */
+  workflowId: string | null
   diedAt: Date
 }
 
@@ -147,7 +149,10 @@ export async function deadLetterNote(
   return new Set(rows.map((row) => row.id))
 }
 
-export type LockedLetter = Pick<DeadLetter, 'id' | 'status' | 'acknowledged' | 'acknowledgedBy' | 'redrivenJobId'>
+export type LockedLetter = Pick<
+  DeadLetter,
+  'id' | 'status' | 'acknowledged' | 'acknowledgedBy' | 'redrivenJobId' | 'workflowId'
+>
 
 /** `isPatient`: waits for whoever holds one of them; otherwise such letters are left out. */
 export async function deadLetterLock(
@@ -168,6 +173,18 @@ export async function deadLetterRedriven(
 ): Promise<void> {
   const [ids, jobIds] = [redriven.map((each) => each.id), redriven.map((each) => each.jobId)]
   await session.run('deadLetterRedriven', [now, plainArray(ids), plainArray(jobIds), by])
+}
+
+/** New jobs of a resumed workflow do what the dead ones did not. */
+export async function deadLetterReplaced(
+  session: Session,
+  now: Now,
+  heirs: readonly { deadJobId: string; jobId: string }[],
+  by: string,
+): Promise<void> {
+  if (heirs.length === 0) return
+  const [dead, jobs] = [heirs.map(({ deadJobId }) => deadJobId), heirs.map(({ jobId }) => jobId)]
+  await session.run('deadLetterReplaced', [now, plainArray(dead), plainArray(jobs), by])
 }
 
 /** Which letters are redriven by themselves. */

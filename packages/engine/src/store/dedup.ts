@@ -1,7 +1,7 @@
 // Enqueueing under dedup keys: what holds them, live jobs and windows that outlive them.
 import { plainArray, sparseArray, textArray } from './arrays.ts'
 import type { Session } from './db.ts'
-import { type InsertOptions, insertColumns, type NewJob, type Now, telling } from './jobs.ts'
+import { type InsertOptions, insertColumns, type NewJob, type Now, telling, workflowsOf } from './jobs.ts'
 
 export interface KeyOf {
   tenant: string | null
@@ -26,6 +26,7 @@ export function jobInsertKeyed(
     plainArray(options.ids),
     options.isUntilStart,
     options.windowMs,
+    workflowsOf(jobs),
   ])
 }
 

@@ -1,6 +1,7 @@
 // Erasing what jobs carried: finding the rows page by page, and emptying them.
 import { plainArray } from './arrays.ts'
 import type { Session } from './db.ts'
+import { workflowErase } from './workflows.ts'
 
 export type ErasePlace = 'live' | 'archive' | 'deadLetters'
 
@@ -55,6 +56,7 @@ export async function eraseJobs(session: Session, jobIds: readonly string[]): Pr
   await session.run('onceErase', ids)
   await session.run('dedupWindowErase', ids)
   await session.run('jobEventErase', ids)
+  await workflowErase(session, { jobIds })
   return {
     jobs: (await session.run('jobArchiveErase', ids)).length,
     deadLetters: (await session.run('deadLetterErase', ids)).length,

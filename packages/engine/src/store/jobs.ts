@@ -5,6 +5,7 @@ import { jsonArray, plainArray, sharedArray, sparseArray, textArray } from './ar
 import type { Session } from './db.ts'
 import { compareIds } from './job-id.ts'
 import { ownCorrelation } from './own-correlation.ts'
+import { workflowSettle } from './workflow-items.ts'
 
 /** Nullable: the database's own now() unless a test moves time. */
 export type Now = Date | null
@@ -35,6 +36,8 @@ export interface NewJob {
   parentJobId: string | null
   createdBy: string | null
   traceParent: string | null
+  /** Of which workflow it is a step's job. */
+  workflowId: string | null
 }
 
 const CHUNK_ROWS = 2_000
@@ -55,7 +58,8 @@ export async function jobInsert(
   jobs: readonly NewJob[],
   { tell, ...options }: InsertOptions = {},
 ): Promise<string[]> {
-  const rows = await session.run<{ id: string }>('jobInsert', [now, ...insertColumns(jobs), ...telling(tell)], options)
+  const values = [now, ...insertColumns(jobs), ...telling(tell), workflowsOf(jobs)]
+  const rows = await session.run<{ id: string }>('jobInsert', values, options)
   return rows.map((row) => row.id)
 }
 
@@ -99,6 +103,8 @@ export function insertColumns(jobs: readonly NewJob[]): string[] {
     sparseArray(jobs, (job) => job.traceParent),
   ]
 }
+
+export const workflowsOf = (jobs: readonly NewJob[]): string => sparseArray(jobs, (job) => job.workflowId)
 
 export const telling = (tell: InsertOptions['tell']): [string, string] => [
   tell?.channel ?? '',
@@ -149,6 +155,8 @@ export interface ClaimedJob {
   readonly runAtS: number
   readonly orderKey: string | null
   readonly limitKey: string | null
+  /** Of which workflow it is a step's job. */
+  readonly workflowId: string | null
   /** How long ago it had been enqueued when it was claimed, by the database's clock. */
   readonly ageMs: number
   /** The time it was claimed at, if the clock is one that is moved by hand. */
@@ -175,6 +183,7 @@ export type ClaimedTuple = readonly [
   payloadVersion: number | null,
   orderKey: string | null,
   limitKey: string | null,
+  workflowId: string | null,
 ]
 
 /** In the order in which they are to run. */
@@ -228,6 +237,7 @@ function claimedJob(tuple: ClaimedTuple, claimedAt: Now): ClaimedJob {
     runAtS,
     orderKey: tuple[16],
     limitKey: tuple[17],
+    workflowId: tuple[18],
     ageMs: ageS * 1_000,
     claimedAt,
   }
@@ -294,6 +304,7 @@ export interface Orphan {
   queue: string
   crashes: number
   cancelRequested: boolean
+  workflowId: string | null
 }
 
 export function jobOrphans(session: Session, limit: number): Promise<Orphan[]> {
@@ -304,6 +315,7 @@ export interface Overdue {
   id: string
   runId: string
   type: string
+  workflowId: string | null
 }
 
 export function jobOverdue(session: Session, now: Now, limit: number): Promise<Overdue[]> {
@@ -319,21 +331,30 @@ export interface KeyedRow {
   limitKey: string | null
 }
 
-/** `retentions`: how long the archive keeps jobs of these types; of others, a week. */
-export function jobCancelWaiting(
+export type CancelledRow = KeyedRow & { workflowId: string | null }
+
+/**
+ * In a transaction, because their workflows are told. `retentions`: how long the archive keeps jobs of these types; of
+ * others, a week.
+ */
+export async function jobCancelWaiting(
   session: Session,
   now: Now,
   ids: readonly string[],
   reason: string,
   retentions: readonly { type: string; retention: Retention }[],
-): Promise<KeyedRow[]> {
-  return session.run('jobCancelWaiting', [
+): Promise<CancelledRow[]> {
+  const rows = await session.run<CancelledRow>('jobCancelWaiting', [
     now,
     plainArray(ids),
     reason,
     textArray(retentions.map(({ type }) => type)),
     textArray(retentions.map(({ retention }) => retention)),
   ])
+  const steps = rows.filter(({ workflowId }) => workflowId !== null)
+  const ended = steps.map(({ id }) => ({ jobId: id, status: 'cancelled' as const, result: null, reason }))
+  await workflowSettle(session, ended)
+  return rows
 }
 
 export function jobCancelRunning(

@@ -6,6 +6,7 @@ import { jsonArray, plainArray, sharedArray, sparseArray, textArray } from './ar
 import type { Session } from './db.ts'
 import { compareIds } from './job-id.ts'
 import type { Now } from './jobs.ts'
+import { type EndedItem, workflowSettle } from './workflow-items.ts'
 
 export interface RecordedFailure extends Failure {
   /** JSON text: the last log lines of the run. */
@@ -17,8 +18,13 @@ interface RunKey {
   runId: string
 }
 
+interface EndKey extends RunKey {
+  /** Of a workflow's job: the workflow is told in the same transaction. */
+  workflowId?: string | null
+}
+
 /** The job is over: it completed, or was cancelled on purpose. */
-export interface Finish extends RunKey {
+export interface Finish extends EndKey {
   kind: 'finish'
   status: 'completed' | 'cancelled'
   /** JSON text. */
@@ -41,7 +47,7 @@ export interface Requeue extends RunKey {
 }
 
 /** The job has failed for good. */
-export interface Bury extends RunKey {
+export interface Bury extends EndKey {
   kind: 'bury'
   reason: DeadReason
   failure: RecordedFailure
@@ -57,8 +63,32 @@ export function giveBack({ id, runId }: RunKey): Requeue {
   return { kind: 'requeue', id, runId, delayMs: null, refund: true, crash: 'keep', failure: null }
 }
 
-/** Writes settlements of one kind, none of the same job as another; returns those whose fence held. */
+/** Whether it ends a workflow's job, which takes two statements that belong together. */
+export const endsStep = (settlement: Settlement): boolean =>
+  settlement.kind !== 'requeue' && settlement.workflowId != null
+
+/**
+ * Writes settlements of one kind, none of the same job as another; returns those whose fence held. Only in a transaction
+ * if one of them ends a workflow's job.
+ */
 export async function settle(session: Session, now: Now, batch: readonly Settlement[]): Promise<Set<Settlement>> {
+  const won = await settleJobs(session, now, batch)
+  if (batch.some(endsStep)) await workflowSettle(session, [...won].flatMap(endedItem))
+  return won
+}
+
+function endedItem(settlement: Settlement): EndedItem[] {
+  if (!endsStep(settlement)) return []
+  const { id: jobId } = settlement
+  if (settlement.kind === 'finish') {
+    const { status, result, reason } = settlement
+    return [{ jobId, status, result, reason: status === 'cancelled' ? (reason ?? 'cancelled on request') : reason }]
+  }
+  const { reason, failure } = settlement as Bury
+  return [{ jobId, status: 'failed', result: null, reason: `${reason}: ${failure.message}` }]
+}
+
+async function settleJobs(session: Session, now: Now, batch: readonly Settlement[]): Promise<Set<Settlement>> {
   const sorted = [...batch].sort((a, b) => compareIds(a.id, b.id))
   const [first] = sorted
   if (first === undefined) return new Set()

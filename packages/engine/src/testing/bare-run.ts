@@ -132,6 +132,7 @@ function claimed(job: NewJob, { attempt = 1, age = 0, clock = systemClock }: Bar
     runAtS: 0,
     orderKey: job.orderKey,
     limitKey: job.limitKey,
+    workflowId: null,
     ageMs: toMs(age, 'age'),
     claimedAt: clock.databaseNow(),
   }

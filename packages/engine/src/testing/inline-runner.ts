@@ -7,6 +7,7 @@ import type { BudgetStatus } from '../governance/budget-status.ts'
 import { Budgets } from '../governance/budgets.ts'
 import type { ClientServices } from '../millrace.ts'
 import { ensurePartitions } from '../store/partitions.ts'
+import { endsStep } from '../store/settlements.ts'
 import { Acker, type Entry, type SettleResult } from '../worker/acker.ts'
 import { breakerDoor } from '../worker/breaker-door.ts'
 import type { Implementation } from '../worker/context.ts'
@@ -111,6 +112,7 @@ export class InlineRunner {
     const { run, settlement } = entry
     reportSettled(this.#services.events, entry, result)
     if (result === 'won') await this.#services.admitter.admit(keysWithRoom(run.job, settlement))
+    if (result === 'won' && endsStep(settlement)) await this.#services.advancer.heard([run.job.workflowId as string])
     this.#unsettled.get(run)?.(reportOf(run, result === 'won' ? settlement : undefined, this.#logger.lines))
     this.#unsettled.delete(run)
   }

@@ -7,7 +7,7 @@ import { type Clock, monotonicMs } from '../clock.ts'
 import { failureOf } from '../failure.ts'
 import { isNoPartition, isRefused } from '../sql-state.ts'
 import type { Database } from '../store/db.ts'
-import { jobRunState, type Settlement, settle } from '../store/settlements.ts'
+import { endsStep, jobRunState, type Settlement, settle } from '../store/settlements.ts'
 import type { Run } from './run.ts'
 
 const MAX_BATCH = 1_000
@@ -96,7 +96,10 @@ export class Acker {
     const { db, clock } = this.#services
     const settlements = batch.map((entry) => entry.settlement)
     try {
-      const won = await settle(db, clock.databaseNow(), settlements)
+      const now = clock.databaseNow()
+      const won = settlements.some(endsStep)
+        ? await db.transaction((tx) => settle(tx, now, settlements))
+        : await settle(db, now, settlements)
       const missed: Waiting[] = []
       for (const entry of batch) {
         if (won.has(entry.settlement)) this.#settled(entry, 'won')

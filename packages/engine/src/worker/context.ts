@@ -25,6 +25,8 @@ export interface JobContext {
   readonly correlationId: string
   readonly parentJobId: string | null
   readonly createdBy: string | null
+  /** Of which workflow this job is part; null: of none. */
+  readonly workflowId: string | null
   readonly runId: string
   /** Aborts on timeout, cancellation, shutdown and loss of the lease; `signal.reason` says which. */
   readonly signal: AbortSignal
@@ -140,6 +142,9 @@ export class RunningContext implements JobContext {
   }
   get createdBy(): string | null {
     return this.#run.job.createdBy
+  }
+  get workflowId(): string | null {
+    return this.#run.job.workflowId
   }
   get runId(): string {
     return this.#run.runId

@@ -97,6 +97,7 @@ export function bury(run: Run, reason: DeadReason, error: unknown, logs: string 
     kind: 'bury',
     id: run.job.id,
     runId: run.runId,
+    workflowId: run.job.workflowId,
     reason,
     failure: { ...failureOfRun(run, error), logs },
     retention: contract.retention,
@@ -138,8 +139,9 @@ function requeue(run: Run, how: { delayMs: number; refund: boolean }): Settlemen
 }
 
 function finish(run: Run, status: 'completed' | 'cancelled', result: string | null, reason: string | null): Settlement {
+  const { id, workflowId } = run.job
   const { retention } = run.contract
-  return { kind: 'finish', id: run.job.id, runId: run.runId, status, result, reason, retention }
+  return { kind: 'finish', id, runId: run.runId, workflowId, status, result, reason, retention }
 }
 
 function completed(run: Run, value: unknown): Settlement | Promise<Settlement> {

@@ -25,8 +25,9 @@ import type { Database } from '../store/db.ts'
 import { type ClaimedJob, jobReleaseRun, type RunningRow } from '../store/jobs.ts'
 import type { WorkKey } from '../store/keyed-work.ts'
 import { ensurePartitions } from '../store/partitions.ts'
-import { giveBack, type Settlement, settle } from '../store/settlements.ts'
+import { endsStep, giveBack, type Settlement, settle } from '../store/settlements.ts'
 import { VERSION } from '../version.ts'
+import type { Advancer } from '../workflow/advancer.ts'
 import { Acker, type Entry, type SettleResult } from './acker.ts'
 import { BackPressure } from './back-pressure.ts'
 import { breakerDoor } from './breaker-door.ts'
@@ -76,6 +77,7 @@ export interface WorkerServices {
   admitter: Admitter
   enqueuer: Enqueuer
   declared: DeclaredSchedules
+  advancer: Advancer
   /** More connections to the same database. The caller closes them. */
   open(maxConnections: number): Database
 }
@@ -233,6 +235,7 @@ export class Worker {
     await within(STEP_MS, this.#isolated.close())
     for (const run of this.#dispatcher.runs) if (!run.isSettling) this.#giveBack(run, why)
     await within(STEP_MS, this.#acker.drain())
+    await within(STEP_MS, this.#services.advancer.idle())
     await within(STEP_MS, this.#services.admitter.idle())
     await within(STEP_MS, Promise.all([loops, this.#services.waker.flush(), this.#budgets.idle()]))
     await this.#lease.end('shut down')
@@ -545,6 +548,7 @@ export class Worker {
     if (waiting.length > 0) this.#services.waker.wake(waiting)
     reportSettled(this.#services.events, entry, result)
     if (result === 'won') this.#makeRoom(run, settlement)
+    if (result === 'won' && endsStep(settlement)) void this.#services.advancer.heard([run.job.workflowId as string])
     if (result !== 'won' || settlement.kind !== 'requeue') return
     // What was given back is due for anybody, at once; what has a delay is ours to remember.
     if (settlement.delayMs === null) this.#services.waker.wake([run.job.queue])

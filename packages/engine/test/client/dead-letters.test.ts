@@ -60,6 +60,7 @@ describe('list', () => {
         notes: null,
         redrives: 0,
         redrivenJobId: null,
+        workflowId: null,
         diedAt,
       },
     ])

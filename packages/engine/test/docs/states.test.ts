@@ -342,6 +342,7 @@ const exercises: Record<string, ((t: T) => Promise<Change>)[]> = {
         mayJudge: () => true,
         wake: () => {},
         onBlocked: () => {},
+        onStepsEnded: () => {},
       })
       expect(await rescuer.tick()).toMatchObject({ rescued: 1 })
       return { id, before }

@@ -26,6 +26,7 @@ async function setup(options: { mayJudge?: boolean } = {}) {
     mayJudge: () => options.mayJudge ?? true,
     wake: (names) => void woken.push(...names),
     onBlocked: () => {},
+    onStepsEnded: () => {},
   })
   return {
     ...t,

@@ -118,6 +118,7 @@ function rescue(): Promise<unknown> {
     mayJudge: () => true,
     wake: () => {},
     onBlocked: () => {},
+    onStepsEnded: () => {},
   }).tick()
 }
 

@@ -160,6 +160,7 @@ test('the insert is prepared once per connection, and no other statement is', as
     parentJobId: null,
     createdBy: null,
     traceParent: null,
+    workflowId: null,
   }
   for (let size = 1; size <= 8; size++) await jobInsert(db, null, new Array(size).fill(job))
   await queueCounts(db, null)

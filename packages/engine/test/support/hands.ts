@@ -89,6 +89,7 @@ export async function hands(contracts: readonly JobContract[], start = '2030-01-
         intervalMs: 1_000,
         mayJudge: () => true,
         onBlocked: () => {},
+        onStepsEnded: () => {},
         wake: () => {},
       }).tick(),
 

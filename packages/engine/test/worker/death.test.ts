@@ -150,6 +150,7 @@ describe('a job that dies leaves a whole letter', () => {
       mayJudge: () => true,
       wake: () => {},
       onBlocked: () => {},
+      onStepsEnded: () => {},
     })
     expect(await rescuer.tick()).toMatchObject({ rescued: 1 })
     const [listed] = await millrace.deadLetters.list()

@@ -94,6 +94,7 @@ const makers: Record<string, (services: ClientServices, t: Setup) => Service | P
         mayJudge: () => true,
         wake: () => {},
         onBlocked: () => {},
+        onStepsEnded: () => {},
       }),
     ),
 

@@ -1,4 +1,5 @@
--- Letters whose contract lets them be redriven by themselves, and whose time has come. Oldest first.
+-- Letters whose contract lets them be redriven by themselves, and whose time has come. Oldest first. Not those of a
+-- workflow's jobs: it is resumed by a person.
 -- Params:  $1 now timestamptz or null; by position one rule per type and reason: $2 types, $3 reasons,
 --          $4 at_mosts int[]: redrives allowed, $5 afters_ms float8[]: how long a letter waits; $6 limit int
 -- Returns: the ids.
@@ -12,6 +13,7 @@ cross join lateral (
   from millrace.dead_letter_jobs as letter
   where letter.status = 'pending'
     and not letter.acknowledged
+    and letter.workflow_id is null
     and letter.type = rule.type
     and letter.reason = rule.reason
     and letter.redrives = so_far.redrives

@@ -6,6 +6,6 @@
 select
   id, job_id, type, queue, tenant, correlation_id, reason, attempts, error_details->>'class' as error_class,
   error_message, fingerprint, status, acknowledged, acknowledged_by, acknowledged_at, notes, redrives, redriven_job_id,
-  died_at, error_details, original_job
+  died_at, workflow_id, error_details, original_job
 from millrace.dead_letter_jobs
 where id = any($1::bigint[]);

@@ -7,7 +7,7 @@
 select
   id, job_id, type, queue, tenant, correlation_id, reason, attempts, error_details->>'class' as error_class,
   error_message, fingerprint, status, acknowledged, acknowledged_by, acknowledged_at, notes, redrives, redriven_job_id,
-  died_at
+  died_at, workflow_id
 from millrace.dead_letter_jobs
 where ($1::text is null or status = $1)
   and ($2::bool is null or acknowledged = $2)

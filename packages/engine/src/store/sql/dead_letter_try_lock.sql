@@ -3,7 +3,7 @@
 -- Returns: the letters that were free, in id order.
 -- Locks:   those letters, in id order, skipping what somebody holds.
 -- Index:   dead_letter_jobs_pkey
-select id, status, acknowledged, acknowledged_by, redriven_job_id
+select id, status, acknowledged, acknowledged_by, redriven_job_id, workflow_id
 from millrace.dead_letter_jobs
 where id = any($1::bigint[])
 order by id

@@ -52,12 +52,13 @@ recorded as (
 lettered as (
   insert into millrace.dead_letter_jobs (
     job_id, type, queue, tenant, correlation_id, reason, attempts, original_job, error_message, error_details,
-    fingerprint, died_at, redrive_since, redrives
+    fingerprint, died_at, redrive_since, redrives, workflow_id
   )
   select
     id, type, queue, tenant, family, reason, attempt, original, error_message,
     jsonb_build_object('class', error_class, 'stack', error_stack, 'logs', logs), fingerprint, died_at, died_at,
-    coalesce((select redrives + 1 from millrace.dead_letter_jobs where redriven_job_id = buried.id), 0)
+    coalesce((select redrives + 1 from millrace.dead_letter_jobs where redriven_job_id = buried.id), 0),
+    workflow_id
   from buried
   where not dropped
 ),

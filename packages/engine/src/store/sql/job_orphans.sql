@@ -1,6 +1,6 @@
 -- Running jobs whose worker holds no lease any more. To be settled in the same transaction.
 -- Params:  $1 limit int
--- Returns: id, run_id, type, queue, crashes, cancel_requested
+-- Returns: id, run_id, type, queue, crashes, cancel_requested, workflow_id
 -- Locks:   those job rows, in id order, skipping what somebody is settling right now.
 -- Index:   job_running_idx, worker_pkey, then job_pkey. Found without an order and locked by id: asked for both at once,
 --          a planner that believes the table to be empty walks over all of job_pkey.
@@ -17,7 +17,8 @@ with orphaned as materialized (
         and worker.ended_at is null
     )
 )
-select job.id, job.run_id, job.type, job.queue, job.crashes, job.cancel_requested_at is not null as cancel_requested
+select
+  job.id, job.run_id, job.type, job.queue, job.crashes, job.cancel_requested_at is not null as cancel_requested, job.workflow_id
 from millrace.job
 where job.status = 'processing'
   and job.id = any(array(select id from orphaned))

@@ -110,8 +110,9 @@ function requestOf({ run, clock }: IsolatedWork, payload: unknown, context: Runn
 }
 
 function factsOf(context: RunningContext): RunFacts {
-  const { jobId, type, queue, tenant, attempt, maxAttempts, correlationId, parentJobId, createdBy, runId } = context
-  return { jobId, type, queue, tenant, attempt, maxAttempts, correlationId, parentJobId, createdBy, runId }
+  const { jobId, type, queue, tenant, attempt, maxAttempts, correlationId, parentJobId, createdBy, workflowId, runId } =
+    context
+  return { jobId, type, queue, tenant, attempt, maxAttempts, correlationId, parentJobId, createdBy, workflowId, runId }
 }
 
 type Running = { run: Run; context: RunningContext }

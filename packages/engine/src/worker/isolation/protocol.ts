@@ -21,6 +21,7 @@ export type RunFacts = Pick<
   | 'maxAttempts'
   | 'correlationId'
   | 'parentJobId'
+  | 'workflowId'
   | 'createdBy'
   | 'runId'
 >

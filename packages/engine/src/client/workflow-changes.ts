@@ -1,0 +1,173 @@
+// What people do with a workflow as a whole: cancel it, resume it, roll it back. Each is one transaction under its lock, with
+// its entry in the audit log.
+import type { Clock } from '../clock.ts'
+import { InvalidDefinition, UnknownWorkflow } from '../errors.ts'
+import { auditWrite } from '../store/audit.ts'
+import type { Database } from '../store/db.ts'
+import { isJobId } from '../store/job-id.ts'
+import type { LockedWorkflow, StepRow } from '../store/workflows.ts'
+import type { Advancer } from '../workflow/advancer.ts'
+import { advanceIn, type CourseOptions, type CourseServices } from '../workflow/course.ts'
+import { hasEnded } from '../workflow/decide.ts'
+import type { WorkflowStatus } from '../workflow/graph.ts'
+import type { Edits } from '../workflow/step-jobs.ts'
+
+export type WorkflowChangeResult =
+  /** It was done; `as` is what the workflow is now. */
+  | { status: 'done'; as: WorkflowStatus }
+  /** It cannot be done with a workflow that is `as`: nothing was changed. */
+  | { status: 'refused'; as: WorkflowStatus; message: string }
+  | { status: 'not_found' }
+
+export interface ChangeServices extends CourseServices {
+  db: Database
+  clock: Clock
+  advancer: Advancer
+}
+
+interface Change {
+  action: string
+  by: string
+  details?: unknown
+  /** Why not; undefined: it may be done. */
+  refuse(workflow: LockedWorkflow): string | undefined
+  change(workflow: LockedWorkflow, steps: readonly StepRow[]): readonly StepRow[]
+  options?: CourseOptions
+}
+
+/** The refusal must roll back whatever the advance would have done. */
+class Refused extends Error {
+  readonly as: WorkflowStatus
+
+  constructor(as: WorkflowStatus, message: string) {
+    super(message)
+    this.as = as
+  }
+}
+
+const DEADLINE_MS = 120_000
+
+async function changed(services: ChangeServices, id: string, change: Change): Promise<WorkflowChangeResult> {
+  if (!isJobId(id)) return { status: 'not_found' }
+  const { db, clock, advancer, definitions } = services
+  const { action, by: actor, details } = change
+  try {
+    const advanced = await db.transaction(async (tx) => {
+      const outcome = await advanceIn(tx, services, id, {
+        ...change.options,
+        by: actor,
+        change: (workflow, steps) => {
+          const why = change.refuse(workflow)
+          if (why !== undefined) throw new Refused(workflow.status, why)
+          if (!definitions.has(workflow.name)) throw new UnknownWorkflow(workflow.name, definitions.names)
+          return change.change(workflow, steps)
+        },
+      })
+      if (outcome === undefined) return undefined
+      const { name, tenant } = outcome.workflow
+      await auditWrite(tx, clock.databaseNow(), {
+        actor,
+        action,
+        target: id,
+        tenant,
+        details: { name, ...(details as object) },
+      })
+      return outcome
+    }, DEADLINE_MS)
+    if (advanced === undefined) return { status: 'not_found' }
+    await advancer.afterwards(advanced)
+    return { status: 'done', as: advanced.workflow.status }
+  } catch (error) {
+    if (error instanceof Refused) return { status: 'refused', as: error.as, message: error.message }
+    throw error
+  }
+}
+
+export function cancelWorkflow(
+  services: ChangeServices,
+  id: string,
+  { by, reason }: { by: string; reason: string },
+): Promise<WorkflowChangeResult> {
+  return changed(services, id, {
+    action: 'workflow.cancel',
+    by,
+    details: { reason },
+    refuse: ({ status, stopping }) => {
+      if (hasEnded(status)) return `Workflow ${id} is ${status} already: there is nothing to cancel.`
+      if (stopping === 'cancelled') return `Workflow ${id} was cancelled before, and is ${status}.`
+      return status === 'running' ? undefined : `Workflow ${id} is ${status} because it failed: it ends by itself.`
+    },
+    change: (workflow) => {
+      workflow.stopping = 'cancelled'
+      workflow.reason = reason
+      return []
+    },
+  })
+}
+
+export function resumeWorkflow(
+  services: ChangeServices,
+  id: string,
+  { by, payloads = {} }: { by: string; payloads?: Edits },
+): Promise<WorkflowChangeResult> {
+  return changed(services, id, {
+    action: 'workflow.resume',
+    by,
+    details: { edited: Object.keys(payloads) },
+    options: { edits: payloads, isStrict: true },
+    refuse: ({ status }) => {
+      if (status === 'failed' || status === 'cancelled' || status === 'rollback failed') return undefined
+      const why =
+        status === 'rolled back' ? 'What it had done was undone: start it anew.' : 'There is nothing to resume.'
+      return `Workflow ${id} is ${status}. ${why}`
+    },
+    change: (workflow, steps) => {
+      const begun = workflow.status === 'rollback failed' ? undoAgain(workflow, steps) : doAgain(workflow, steps)
+      const names = begun.map(({ name }) => name)
+      const wrong = Object.keys(payloads).find((name) => !names.includes(name))
+      if (wrong === undefined) return begun
+      throw new InvalidDefinition(
+        `resume got a payload for "${wrong}", which is no step that begins anew: those are ${names.map((name) => `"${name}"`).join(', ')}.`,
+      )
+    },
+  })
+}
+
+/** What did not complete is done anew; what did stays. Returns those steps. */
+function doAgain(workflow: LockedWorkflow, steps: readonly StepRow[]): StepRow[] {
+  workflow.status = 'running'
+  workflow.stopping = null
+  workflow.reason = null
+  const open = steps.filter(({ status }) => status !== 'completed')
+  for (const step of open) {
+    step.status = 'waiting'
+    step.completedAs = null
+  }
+  return open
+}
+
+/** The rollback goes on where it failed. */
+function undoAgain(workflow: LockedWorkflow, steps: readonly StepRow[]): StepRow[] {
+  workflow.status = 'rolling back'
+  const open = steps.filter(({ undo }) => undo === 'failed')
+  for (const step of open) step.undo = 'none'
+  return open
+}
+
+export function rollBackWorkflow(
+  services: ChangeServices,
+  id: string,
+  { by }: { by: string },
+): Promise<WorkflowChangeResult> {
+  return changed(services, id, {
+    action: 'workflow.roll_back',
+    by,
+    refuse: ({ status }) =>
+      status === 'failed' ? undefined : `Workflow ${id} is ${status}: only one that failed can be rolled back.`,
+    change: (workflow) => {
+      workflow.status = 'stopping'
+      workflow.rollsBack = true
+      return []
+    },
+  })
+}

@@ -1,0 +1,103 @@
+// The jobs of a workflow's steps, and what became of them.
+import { jsonArray, plainArray, textArray } from './arrays.ts'
+import type { Session } from './db.ts'
+import { compareIds } from './job-id.ts'
+
+export type ItemKind = 'do' | 'undo'
+export type ItemEnd = 'completed' | 'failed' | 'cancelled'
+
+/** How a job of a workflow ended. */
+export interface EndedItem {
+  jobId: string
+  status: ItemEnd
+  /** JSON text. */
+  result: string | null
+  reason: string | null
+}
+
+/**
+ * Records how jobs of workflows ended, in the transaction that ends them. Returns the workflows in which something may
+ * follow. What was recorded before stays as it is.
+ */
+export async function workflowSettle(session: Session, ended: readonly EndedItem[]): Promise<string[]> {
+  if (ended.length === 0) return []
+  const sorted = [...ended].sort((a, b) => compareIds(a.jobId, b.jobId))
+  const rows = await session.run<{ workflowId: string; needsAdvance: boolean }>('workflowSettle', [
+    plainArray(sorted.map(({ jobId }) => jobId)),
+    textArray(sorted.map(({ status }) => status)),
+    jsonArray(sorted.map(({ result }) => `[${result ?? ''}]`)),
+    textArray(sorted.map(({ reason }) => reason)),
+  ])
+  return [...new Set(rows.flatMap(({ workflowId, needsAdvance }) => (needsAdvance ? workflowId : [])))]
+}
+
+export interface WorkflowItem {
+  position: number
+  item: number
+  jobId: string
+  status: ItemEnd | 'running'
+  reason: string | null
+  payload: unknown
+  payloadVersion: number | null
+  result: unknown
+  /** False: the handler returned nothing. */
+  hasResult: boolean
+}
+
+export interface ItemFilter {
+  kind: ItemKind
+  status?: WorkflowItem['status']
+}
+
+/** In order. */
+export async function workflowItemList(
+  session: Session,
+  workflowId: string,
+  positions: readonly number[],
+  { kind, status }: ItemFilter,
+): Promise<WorkflowItem[]> {
+  if (positions.length === 0) return []
+  return session.run('workflowItemList', [workflowId, plainArray(positions), kind, status ?? null])
+}
+
+/** Why steps did not complete, by position. */
+export async function workflowItemReason(
+  session: Session,
+  workflowId: string,
+  positions: readonly number[],
+  kind: ItemKind,
+): Promise<Map<number, string | null>> {
+  const rows = await session.run<{ position: number; reason: string | null }>('workflowItemReason', [
+    workflowId,
+    plainArray(positions),
+    kind,
+  ])
+  return new Map(rows.map(({ position, reason }) => [position, reason]))
+}
+
+export interface NewItems {
+  workflowId: string
+  position: number
+  kind: ItemKind
+  items: readonly { item: number; jobId: string; payload: string }[]
+  /** Null: nothing will ask for the payloads. */
+  payloadVersion: number | null
+}
+
+const CHUNK = 5_000
+
+export async function workflowItemWrite(session: Session, given: NewItems): Promise<void> {
+  const { workflowId, position, kind, items, payloadVersion } = given
+  for (let from = 0; from < items.length; from += CHUNK) {
+    const chunk = items.slice(from, from + CHUNK)
+    await session.run('workflowItemWrite', [
+      workflowId,
+      position,
+      kind,
+      plainArray(chunk.map(({ item }) => item)),
+      plainArray(chunk.map(({ jobId }) => jobId)),
+      payloadVersion === null ? '[]' : jsonArray(chunk.map(({ payload }) => payload)),
+      payloadVersion,
+    ])
+  }
+}

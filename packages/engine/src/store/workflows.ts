@@ -1,0 +1,240 @@
+// Workflows and their steps: begin, lock, write down what was decided, look, forget.
+import type { Retention } from '../contract/job.ts'
+import type { FailurePolicy, StepStatus, UndoStatus, WorkflowState, WorkflowStatus } from '../workflow/graph.ts'
+import { jsonArray, plainArray, textArray } from './arrays.ts'
+import type { Session } from './db.ts'
+import type { Now } from './jobs.ts'
+
+export interface NewWorkflow {
+  name: string
+  rollsBack: boolean
+  retention: Retention
+  priority: number | null
+  tenant: string | null
+  correlationId: string | null
+  createdBy: string | null
+  /** JSON text. */
+  input: string | null
+  steps: readonly NewStep[]
+}
+
+export interface NewStep {
+  name: string
+  after: Readonly<Record<string, FailurePolicy>>
+  onFailure: FailurePolicy
+  canBeUndone: boolean
+  /** It has a job for each element of a list. */
+  isList: boolean
+}
+
+export async function workflowInsert(session: Session, now: Now, workflow: NewWorkflow): Promise<string> {
+  const { name, rollsBack, retention, priority, tenant, correlationId, createdBy, input, steps } = workflow
+  const values = [now, name, rollsBack, retention, priority, tenant, correlationId, createdBy, input]
+  const [row] = await session.run<{ id: string }>('workflowInsert', values)
+  const { id } = row as { id: string }
+  await session.run('workflowStepInsert', [
+    id,
+    textArray(steps.map((step) => step.name)),
+    jsonArray(steps.map(({ after }) => JSON.stringify(after))),
+    textArray(steps.map(({ onFailure }) => onFailure)),
+    plainArray(steps.map(({ canBeUndone }) => canBeUndone)),
+    plainArray(steps.map(({ isList }) => isList)),
+  ])
+  return id
+}
+
+export interface LockedWorkflow extends Pick<WorkflowState, 'status' | 'stopping' | 'rollsBack'> {
+  id: string
+  name: string
+  priority: number | null
+  tenant: string | null
+  correlationId: string
+  createdBy: string | null
+  reason: string | null
+  /** Why it could not be advanced when last tried. */
+  held: string | null
+  input: unknown
+  /** Somebody is to look at it again at some time. */
+  isLookedAfter: boolean
+}
+
+export interface StepRow extends NewStep {
+  position: number
+  status: StepStatus
+  undo: UndoStatus
+  completedAs: number | null
+  /** How many jobs it has; null before it starts. */
+  items: number | null
+  itemsLeft: number
+  itemsFailed: number
+  itemsCancelled: number
+  undoLeft: number
+  undoFailed: number
+  needsAdvance: boolean
+  reason: string | null
+}
+
+export async function workflowLock(session: Session, id: string): Promise<LockedWorkflow | undefined> {
+  const [row] = await session.run<LockedWorkflow>('workflowLock', [id])
+  return row
+}
+
+export function workflowStepRows(session: Session, workflowId: string): Promise<StepRow[]> {
+  return session.run('workflowStepRows', [workflowId])
+}
+
+export async function workflowStepWrite(
+  session: Session,
+  workflowId: string,
+  steps: readonly StepRow[],
+): Promise<void> {
+  if (steps.length === 0) return
+  await session.run('workflowStepWrite', [
+    workflowId,
+    plainArray(steps.map(({ position }) => position)),
+    textArray(steps.map(({ status }) => status)),
+    textArray(steps.map(({ undo }) => undo)),
+    plainArray(steps.map(({ completedAs }) => completedAs)),
+    plainArray(steps.map(({ items }) => items)),
+    plainArray(steps.map(({ itemsLeft }) => itemsLeft)),
+    plainArray(steps.map(({ itemsFailed }) => itemsFailed)),
+    plainArray(steps.map(({ itemsCancelled }) => itemsCancelled)),
+    plainArray(steps.map(({ undoLeft }) => undoLeft)),
+    plainArray(steps.map(({ undoFailed }) => undoFailed)),
+    textArray(steps.map(({ reason }) => reason)),
+  ])
+}
+
+export interface WorkflowChange extends Pick<LockedWorkflow, 'id' | 'status' | 'stopping' | 'rollsBack' | 'reason'> {
+  hasEnded: boolean
+  /** Look at it again by then, whatever happens; null: something will happen. */
+  lookAfterMs: number | null
+}
+
+export async function workflowWrite(session: Session, now: Now, change: WorkflowChange): Promise<void> {
+  const { id, status, stopping, rollsBack, reason, hasEnded, lookAfterMs } = change
+  await session.run('workflowWrite', [now, id, status, stopping, rollsBack, reason, hasEnded, lookAfterMs])
+}
+
+/** Those of the workflows in which something may follow. */
+export function workflowDue(session: Session, ids: readonly string[]): Promise<{ id: string; name: string }[]> {
+  return session.run('workflowDue', [plainArray(ids)])
+}
+
+export interface LeftUndone {
+  /** Workflows that nobody has advanced. */
+  open: string[]
+  /** Jobs that ended without a word to their workflow. */
+  lost: string[]
+  /** Behind which workflow to look next for lost jobs; null: from the first. */
+  seen: string | null
+}
+
+export async function workflowLook(
+  session: Session,
+  now: Now,
+  request: { names: readonly string[]; limit: number; after: string; steps: number },
+): Promise<LeftUndone> {
+  const { names, limit, after, steps } = request
+  const values = [now, textArray(names), limit, after, steps]
+  const rows = await session.run<{ what: string; id: string }>('workflowLook', values)
+  const idsOf = (wanted: string) => rows.filter(({ what }) => what === wanted).map(({ id }) => id)
+  return { open: idsOf('advance'), lost: idsOf('lost'), seen: idsOf('seen')[0] ?? null }
+}
+
+export async function workflowPostpone(
+  session: Session,
+  now: Now,
+  { id, why, delayMs }: { id: string; why: string; delayMs: number },
+): Promise<void> {
+  await session.run('workflowPostpone', [now, id, why, delayMs])
+}
+
+/** A workflow, as lists show it. */
+export interface StartedWorkflow {
+  id: string
+  name: string
+  status: WorkflowStatus
+  /** Why it stops or has stopped before its end. */
+  stopping: 'failed' | 'cancelled' | null
+  rollsBack: boolean
+  tenant: string | null
+  correlationId: string
+  createdBy: string | null
+  reason: string | null
+  /** Why it does not go on at the moment, if it could not be advanced when last tried. */
+  held: string | null
+  createdAt: Date
+  updatedAt: Date
+  finishedAt: Date | null
+}
+
+export interface WorkflowStep {
+  name: string
+  after: Readonly<Record<string, FailurePolicy>>
+  /** It has a job for each element of a list. */
+  isList: boolean
+  status: StepStatus
+  undo: UndoStatus
+  reason: string | null
+  /** How many it has, and how many of those ended how. */
+  jobs: number
+  completed: number
+  failed: number
+  cancelled: number
+  running: number
+  /** At most 100, those that failed first. */
+  jobIds: string[]
+  undoJobIds: string[]
+}
+
+const JOBS_TOLD = 100
+
+export async function workflowGet(
+  session: Session,
+  id: string,
+): Promise<(StartedWorkflow & { input: unknown }) | undefined> {
+  const [row] = await session.run<StartedWorkflow & { input: unknown }>('workflowGet', [id])
+  return row
+}
+
+/** In order. */
+export function workflowStepList(session: Session, workflowId: string): Promise<WorkflowStep[]> {
+  return session.run('workflowStepList', [workflowId, JOBS_TOLD])
+}
+
+export interface WorkflowFilter {
+  status?: WorkflowStatus
+  name?: string
+  tenant?: string
+  /** Only workflows older than the one with this id: the last one of the page before. */
+  before?: string
+}
+
+export function workflowList(session: Session, filter: WorkflowFilter, limit: number): Promise<StartedWorkflow[]> {
+  const { status, name, tenant, before } = filter
+  return session.run('workflowList', [status ?? null, name ?? null, tenant ?? null, before ?? null, limit])
+}
+
+const KEEP_DAYS: Readonly<Record<Retention, number>> = { none: 0, short: 1, standard: 7, long: 90 }
+
+/** How many workflows were forgotten, of which none is left for now if it is 0. */
+export async function workflowPrune(session: Session, now: Now, rows: number): Promise<number> {
+  const kept = Object.entries(KEEP_DAYS)
+  const retentions = textArray(kept.map(([retention]) => retention))
+  return (await session.run('workflowPrune', [now, retentions, plainArray(kept.map(([, days]) => days)), rows])).length
+}
+
+/** Empties the workflows of these jobs, or these themselves. */
+export async function workflowErase(
+  session: Session,
+  { jobIds = [], ids = [] }: { jobIds?: readonly string[]; ids?: readonly string[] },
+): Promise<number> {
+  return (await session.run('workflowErase', [plainArray(jobIds), plainArray(ids)])).length
+}
+
+/** The next workflows of a tenant that have something to erase. */
+export async function workflowFind(session: Session, tenant: string, after: string, limit: number): Promise<string[]> {
+  const rows = await session.run<{ id: string }>('workflowFind', [tenant, after, limit])
+  return rows.map(({ id }) => id)
+}

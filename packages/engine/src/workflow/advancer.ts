@@ -1,0 +1,192 @@
+// Carries workflows on when jobs of them have ended.
+//
+// Whoever has ended jobs says of which workflows, and those in which a step is done are advanced, a few at a time, beside
+// whatever the process does. All processes may advance at once: the workflow's lock decides, and the second finds nothing
+// left to do. If a process dies between the end of a job and the advance, the sweep of another one does it: the step's
+// row says so. What fails for a reason that may pass is tried again by the sweep, and the workflow's row says why.
+import type { Clock } from '../clock.ts'
+import { MillraceError } from '../errors.ts'
+import type { Events } from '../events.ts'
+import { failureFrom } from '../failure.ts'
+import type { Logger } from '../logger.ts'
+import { runContext } from '../run-context.ts'
+import { isTransient } from '../sql-state.ts'
+import { type Database, isConnectionFailure } from '../store/db.ts'
+import { lookAt } from '../store/ended-jobs.ts'
+import type { WorkKey } from '../store/keyed-work.ts'
+import { type EndedItem, workflowSettle } from '../store/workflow-items.ts'
+import { workflowDue, workflowLook, workflowPostpone } from '../store/workflows.ts'
+import { type Advanced, advanceIn, type CourseOptions, type CourseServices, StartRefused } from './course.ts'
+import { reportEnd } from './end-events.ts'
+
+export interface AdvancerServices extends CourseServices {
+  db: Database
+  clock: Clock
+  events: Events
+  logger: Logger
+  wake(queues: Iterable<string>): void
+  admit(keys: readonly WorkKey[]): Promise<void>
+  /** Cancels jobs that wait, and asks those that run to stop. */
+  cancel(jobIds: readonly string[], reason: string): Promise<unknown>
+  onError(during: string, error: unknown): void
+}
+
+export interface SweepResult {
+  advanced: number
+  /** Jobs that had ended without a word to their workflow. */
+  found: number
+  isMore: boolean
+}
+
+const AT_ONCE = 4
+const DEADLINE_MS = 120_000
+const LOOK_DEADLINE_MS = 15_000
+const RETRY_MS = 60_000
+const SWEEP_LIMIT = 200
+const SWEEP_STEPS = 1_000
+
+export class Advancer {
+  readonly #services: AdvancerServices
+  #heard = new Set<string>()
+  #turn: Promise<void> | undefined
+  /** Names that were told of once. */
+  readonly #unknown = new Set<string>()
+  #sweepAfter = '0'
+
+  constructor(services: AdvancerServices) {
+    this.#services = services
+  }
+
+  /** Whether this program knows any workflows. */
+  get isNeeded(): boolean {
+    return this.#services.definitions.names.length > 0
+  }
+
+  /** Jobs of these workflows have ended. Resolves when what follows was done. Never fails. */
+  heard(workflowIds: readonly string[]): Promise<void> {
+    for (const id of workflowIds) this.#heard.add(id)
+    if (this.#heard.size === 0) return this.#turn ?? Promise.resolve()
+    // Whoever ended the job is not who starts the next one: nothing is inherited from it.
+    this.#turn ??= runContext.exit(() => this.#takeTurns())
+    return this.#turn
+  }
+
+  /** Resolves when nothing is under way. */
+  async idle(): Promise<void> {
+    await this.#turn
+  }
+
+  /** One workflow, in a transaction of its own. Throws what hinders it. Undefined: there is none. */
+  async advance(id: string, options: CourseOptions = {}): Promise<Advanced | undefined> {
+    const refused = new Map<string, string>()
+    for (;;) {
+      try {
+        const how = { ...options, refused }
+        const advanced = await this.#services.db.transaction(
+          (tx) => advanceIn(tx, this.#services, id, how),
+          DEADLINE_MS,
+        )
+        if (advanced !== undefined) await this.afterwards(advanced)
+        return advanced
+      } catch (error) {
+        if (!(error instanceof StartRefused) || refused.has(error.step)) throw error
+        refused.set(error.step, error.message)
+      }
+    }
+  }
+
+  /** What follows from an advance that has committed. */
+  async afterwards({ workflow, hasEnded, queues, keys, cancel }: Advanced): Promise<void> {
+    const { events, wake, admit, cancel: cancelJobs } = this.#services
+    if (queues.size > 0) wake(queues)
+    if (keys.length > 0) await admit(keys)
+    if (cancel.length > 0) await cancelJobs(cancel, workflow.reason ?? 'its workflow was cancelled')
+    if (hasEnded) reportEnd(events, workflow)
+  }
+
+  /** Does what was left undone, by whomever. */
+  async sweep(): Promise<SweepResult> {
+    const { db, clock, definitions } = this.#services
+    const request = { names: definitions.names, limit: SWEEP_LIMIT, after: this.#sweepAfter, steps: SWEEP_STEPS }
+    const { open, lost, seen } = await workflowLook(db, clock.databaseNow(), request)
+    this.#sweepAfter = seen ?? '0'
+    const found = lost.length === 0 ? [] : await this.#recordLost(lost)
+    await this.#advanceAll(new Set([...open, ...found]))
+    return { advanced: open.length, found: lost.length, isMore: Math.max(open.length, lost.length) === SWEEP_LIMIT }
+  }
+
+  /** Their runs were ended by somebody who does not know of workflows. Returns the workflows in which something may follow. */
+  async #recordLost(jobIds: readonly string[]): Promise<string[]> {
+    const { db, definitions } = this.#services
+    const seen = await lookAt(db, jobIds, LOOK_DEADLINE_MS)
+    const ended = jobIds.flatMap((jobId): EndedItem[] => {
+      const job = seen.get(jobId)
+      if (job === undefined)
+        return [{ jobId, status: 'failed', result: null, reason: 'the job is gone, and how it ended is not recorded' }]
+      if (job.ended === undefined) return []
+      const { status, reason, error, result, hasResult } = job.ended
+      const text = hasResult ? JSON.stringify(result) : null
+      if (status === 'completed') return [{ jobId, status, result: text, reason: null }]
+      if (status === 'cancelled') return [{ jobId, status, result: null, reason }]
+      return [{ jobId, status: 'failed', result: null, reason: `${reason}: ${error}` }]
+    })
+    const workflowIds = await workflowSettle(db, ended)
+    const due = await workflowDue(db, workflowIds)
+    return due.filter(({ name }) => definitions.has(name)).map(({ id }) => id)
+  }
+
+  async #takeTurns(): Promise<void> {
+    // What one flush has ended comes together.
+    await Promise.resolve()
+    while (this.#heard.size > 0) {
+      const ids = [...this.#heard]
+      this.#heard = new Set()
+      try {
+        const due = await workflowDue(this.#services.db, ids)
+        await this.#advanceAll(new Set(due.filter((each) => this.#isKnown(each)).map(({ id }) => id)))
+      } catch (error) {
+        this.#services.onError('look for workflows', error)
+      }
+    }
+    this.#turn = undefined
+  }
+
+  async #advanceAll(ids: ReadonlySet<string>): Promise<void> {
+    const queue = ids[Symbol.iterator]()
+    const next = async () => {
+      for (const id of queue) await this.#advanceOne(id)
+    }
+    await Promise.all(Array.from({ length: Math.min(AT_ONCE, ids.size) }, next))
+  }
+
+  async #advanceOne(id: string): Promise<void> {
+    try {
+      await this.advance(id).catch((error: unknown) => (isTransient(error) ? this.advance(id) : Promise.reject(error)))
+    } catch (error) {
+      if (isConnectionFailure(error)) return this.#services.onError('advance a workflow', error)
+      await this.#postpone(id, error).catch(() => {})
+    }
+  }
+
+  /** Its row says why it does not go on, and that somebody has to look again. */
+  async #postpone(id: string, error: unknown): Promise<void> {
+    const { db, clock, logger } = this.#services
+    const why = error instanceof MillraceError ? error.message : failureFrom(error).message
+    logger.warn({ workflow: id, why }, 'a workflow could not be advanced; it is tried again')
+    await workflowPostpone(db, clock.databaseNow(), { id, why, delayMs: RETRY_MS })
+  }
+
+  #isKnown({ id, name }: { id: string; name: string }): boolean {
+    const { definitions, logger } = this.#services
+    if (definitions.has(name)) return true
+    if (!this.#unknown.has(name)) {
+      this.#unknown.add(name)
+      const known = definitions.names
+      logger.warn(
+        { workflow: id, name, known },
+        'a job of a workflow ended here that this program does not know: others carry it on',
+      )
+    }
+    return false
+  }
+}

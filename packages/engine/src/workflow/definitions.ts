@@ -1,0 +1,52 @@
+import type { JobContract } from '../contract/job.ts'
+import { InvalidDefinition, UnknownWorkflow } from '../errors.ts'
+import type { StepDefinition, WorkflowDefinition } from './definition.ts'
+
+/** The workflows that one program knows, by name. */
+export class Definitions {
+  readonly #byName = new Map<string, WorkflowDefinition>()
+
+  constructor(definitions: Iterable<WorkflowDefinition>) {
+    for (const definition of definitions) {
+      const { name } = definition
+      if ((this.#byName.get(name) ?? definition) !== definition)
+        throw new InvalidDefinition(`Two workflows have the name "${name}". Names are unique: rename one of them.`)
+      this.#byName.set(name, definition)
+    }
+  }
+
+  get names(): string[] {
+    return [...this.#byName.keys()]
+  }
+
+  get contracts(): JobContract[] {
+    const steps = [...this.#byName.values()].flatMap((definition) => definition.steps)
+    return steps.flatMap(({ contract, undo }) => (undo === undefined ? contract : [contract, undo.contract]))
+  }
+
+  has(name: string): boolean {
+    return this.#byName.has(name)
+  }
+
+  /** Refuses a workflow that was declared but never listed: it would start, and nobody would know how it goes on. */
+  demand(definition: WorkflowDefinition): void {
+    if (this.#byName.get(definition.name) !== definition) throw new UnknownWorkflow(definition.name, this.names)
+  }
+
+  typeOf(workflow: string, step: string): string | undefined {
+    return this.#byName.get(workflow)?.steps.find(({ name }) => name === step)?.contract.type
+  }
+
+  schemaOf(workflow: string): WorkflowDefinition['input'] {
+    return this.#byName.get(workflow)?.input
+  }
+
+  /** Of a workflow that was started, perhaps by another version of this program. Throws UnknownWorkflow. */
+  step(workflow: string, name: string): StepDefinition {
+    const definition = this.#byName.get(workflow)
+    if (definition === undefined) throw new UnknownWorkflow(workflow, this.names)
+    const step = definition.steps.find((each) => each.name === name)
+    if (step === undefined) throw new UnknownWorkflow(workflow, this.names, name)
+    return step
+  }
+}

@@ -1,0 +1,63 @@
+// Where a workflow stands, between its rows and the decision about it. Pure.
+import type { LockedWorkflow, StepRow } from '../store/workflows.ts'
+import { fatalStep } from './decide.ts'
+import type { JobCounts } from './definition.ts'
+import type { StepStatus, WorkflowState } from './graph.ts'
+
+/** What the rows say, as the decision takes it. `asked`: the steps whose jobs are being asked to stop just now. */
+export function stateOf(
+  { status, stopping, rollsBack }: LockedWorkflow,
+  steps: readonly StepRow[],
+  asked: ReadonlySet<string>,
+): WorkflowState {
+  return {
+    status,
+    stopping,
+    rollsBack,
+    steps: steps.map((step) => ({
+      name: step.name,
+      after: step.after,
+      onFailure: step.onFailure,
+      canBeUndone: step.canBeUndone,
+      status: step.status,
+      undo: step.undo,
+      completedJobs: completedJobs(step),
+      completedAs: step.completedAs,
+      isAskedToStop: asked.has(step.name),
+    })),
+  }
+}
+
+export function completedJobs({ items, itemsLeft, itemsFailed, itemsCancelled }: StepRow): number {
+  return (items ?? 0) - itemsLeft - itemsFailed - itemsCancelled
+}
+
+/** All jobs of a running step have ended. */
+export const hasEndedJobs = ({ status, itemsLeft }: StepRow): boolean => status === 'running' && itemsLeft === 0
+
+/** All jobs that undo a step have ended. */
+export const hasEndedUndo = ({ undo, undoLeft }: StepRow): boolean => undo === 'running' && undoLeft === 0
+
+export function endedAs({ itemsFailed, itemsCancelled }: StepRow): StepStatus {
+  if (itemsFailed > 0) return 'failed'
+  return itemsCancelled > 0 ? 'cancelled' : 'completed'
+}
+
+/** The next place in the order in which steps ended. */
+export function nextPlace(steps: readonly StepRow[]): number {
+  return steps.reduce((last, { completedAs }) => Math.max(last, completedAs ?? 0), 0) + 1
+}
+
+/** Why a workflow fails: what the step says whose failure it does not survive. */
+export function failureReason(steps: readonly StepRow[]): string {
+  const fatal = fatalStep(steps)
+  if (fatal === undefined) return 'a step failed'
+  const why = fatal.reason === null ? '' : `: ${fatal.reason}`
+  return `step "${fatal.name}" ${fatal.status === 'failed' ? 'failed' : 'was cancelled'}${why}`
+}
+
+/** How the jobs of a step ended. */
+export function countsOf(step: StepRow): JobCounts {
+  const { items, itemsFailed, itemsCancelled } = step
+  return { total: items ?? 0, completed: completedJobs(step), failed: itemsFailed + itemsCancelled }
+}

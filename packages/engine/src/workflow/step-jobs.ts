@@ -1,0 +1,225 @@
+// The jobs of a step: what they are given, by the functions of its definition.
+import { newJob } from '../client/enqueue-options.ts'
+import { edited, protectedJob } from '../client/protect.ts'
+import { parseResult } from '../client/results.ts'
+import { LIVE } from '../contract/dedupe.ts'
+import type { JobContract } from '../contract/job.ts'
+import { parseStored, validate } from '../contract/payload.ts'
+import type { Registry } from '../contract/registry.ts'
+import { openStored } from '../contract/sealed.ts'
+import { EncryptionKeyMissing, NewerPayload, Undecryptable } from '../errors.ts'
+import { failureFrom } from '../failure.ts'
+import type { Session } from '../store/db.ts'
+import type { NewJob } from '../store/jobs.ts'
+import { type WorkflowItem, workflowItemList } from '../store/workflow-items.ts'
+import type { LockedWorkflow, StepRow } from '../store/workflows.ts'
+import type { JobCounts, StepDefinition, StepScope } from './definition.ts'
+import type { Definitions } from './definitions.ts'
+import { countsOf } from './standing.ts'
+
+export const MAX_ITEMS = 100_000
+
+/** A step cannot start, and trying again would not help. `cause` is what its definition's functions threw. */
+export class StepFailed extends Error {
+  constructor(cause: unknown) {
+    super(failureFrom(cause).message, { cause })
+  }
+}
+
+export interface StepJob {
+  item: number
+  job: NewJob
+  /** The job that failed before, whose place this one takes. */
+  replaces: string | null
+}
+
+/** Payloads that a person has written, by step: of a step with many jobs, by the index of the job. */
+export type Edits = Readonly<Record<string, unknown>>
+
+export interface StepJobsServices {
+  registry: Registry
+  definitions: Definitions
+}
+
+interface Given {
+  workflow: LockedWorkflow
+  steps: ReadonlyMap<string, StepRow>
+  edits: Edits
+}
+
+export class StepJobs {
+  readonly #session: Session
+  readonly #services: StepJobsServices
+  readonly #given: Given
+  readonly #results = new Map<string, unknown>()
+  #input: unknown
+
+  constructor(session: Session, services: StepJobsServices, given: Given) {
+    this.#session = session
+    this.#services = services
+    this.#given = given
+  }
+
+  /** Those that a step starts with; where it had jobs before, only what these did not do. */
+  async doing(step: StepRow): Promise<StepJob[]> {
+    const definition = this.#definitionOf(step)
+    const past = step.items === null ? [] : await this.#items(step, 'do')
+    const scope = await this.#scopeOf(step)
+    return this.#byAuthor(async () => {
+      const elements = listOf(definition, scope)
+      const jobs: StepJob[] = []
+      for (const [item, element] of elements.entries()) {
+        const before = past[item]
+        if (before?.status === 'completed') continue
+        const edit = this.#editOf(step, item)
+        const payload =
+          edit === undefined ? definition.payload(scope, element, item) : edited(definition.contract, edit)
+        jobs.push(await this.#job(definition.contract, { item, payload, before }))
+      }
+      return jobs
+    })
+  }
+
+  /** Those that undo a step: one for each of its jobs that completed, unless that was undone before. */
+  async undoing(step: StepRow): Promise<StepJob[]> {
+    const definition = this.#definitionOf(step)
+    const { contract, undo } = definition
+    const done = await this.#items(step, 'do')
+    const past = new Map((await this.#items(step, 'undo')).map((each) => [each.item, each]))
+    const scope = await this.#scopeOf(step)
+    return this.#byAuthor(async () => {
+      if (undo === undefined) throw new Error(`Step "${step.name}" has no \`undo\` any more: declare it again.`)
+      const jobs: StepJob[] = []
+      for (const doneItem of done) {
+        const { item } = doneItem
+        const before = past.get(item)
+        if (doneItem.status !== 'completed' || before?.status === 'completed') continue
+        const edit = this.#editOf(step, item)
+        const result = await this.#resultOf(contract, doneItem)
+        const given = await this.#payloadOf(contract, doneItem)
+        const payload =
+          edit === undefined ? undo.payload({ ...scope, payload: given, result }) : edited(undo.contract, edit)
+        jobs.push(await this.#job(undo.contract, { item, payload, before }))
+      }
+      return jobs
+    })
+  }
+
+  contractOf(step: StepRow, kind: 'do' | 'undo'): JobContract {
+    const { contract, undo } = this.#definitionOf(step)
+    return kind === 'undo' && undo !== undefined ? undo.contract : contract
+  }
+
+  #definitionOf({ name }: StepRow): StepDefinition {
+    return this.#services.definitions.step(this.#given.workflow.name, name)
+  }
+
+  #items(step: StepRow, kind: 'do' | 'undo'): Promise<WorkflowItem[]> {
+    return workflowItemList(this.#session, this.#given.workflow.id, [step.position], { kind })
+  }
+
+  #editOf({ name, isList }: StepRow, item: number): unknown {
+    const edit = this.#given.edits[name]
+    return isList ? (edit as Record<number, unknown> | undefined)?.[item] : edit
+  }
+
+  /** What is thrown in here is the author's, and would be thrown again next time. */
+  async #byAuthor<Value>(work: () => Promise<Value>): Promise<Value> {
+    try {
+      return await work()
+    } catch (error) {
+      throw isPassing(error) || error instanceof StepFailed ? error : new StepFailed(error)
+    }
+  }
+
+  async #job(
+    contract: JobContract,
+    { item, payload, before }: { item: number; payload: unknown; before: WorkflowItem | undefined },
+  ): Promise<StepJob> {
+    const { id, tenant, priority, correlationId, createdBy } = this.#given.workflow
+    const prepared = newJob(contract, payload, {
+      correlationId,
+      delay: 0,
+      ...(tenant === null || contract.tenantOf !== undefined ? {} : { tenant }),
+      ...(priority === null ? {} : { priority }),
+      ...(createdBy === null ? {} : { createdBy }),
+    })
+    const { job } = prepared instanceof Promise ? await prepared : prepared
+    // The step is the job's identity: no other one can take its place, and whoever advances belongs to another job.
+    const own = { ...job, dedupKey: null, dedupe: LIVE, parentJobId: null, workflowId: id }
+    return { item, job: protectedJob(this.#services.registry, contract, own), replaces: before?.jobId ?? null }
+  }
+
+  async #scopeOf(step: StepRow): Promise<StepScope> {
+    const { workflow, steps } = this.#given
+    const results: Record<string, unknown> = {}
+    const counts: Record<string, JobCounts> = {}
+    for (const name of Object.keys(step.after)) {
+      const parent = steps.get(name)
+      if (parent === undefined) continue
+      results[name] = await this.#resultsOf(parent)
+      counts[name] = countsOf(parent)
+    }
+    return { workflowId: workflow.id, input: await this.#inputOnce(), results, counts }
+  }
+
+  async #inputOnce(): Promise<unknown> {
+    const { name, input } = this.#given.workflow
+    const schema = this.#services.definitions.schemaOf(name)
+    if (schema === undefined) return undefined
+    this.#input ??= await this.#byAuthor(async () => {
+      const checked = await validate(schema, input)
+      if ('value' in checked) return checked.value
+      throw new Error(`The stored input does not fit the schema any more: ${issuesText(checked.issues)}`)
+    })
+    return this.#input
+  }
+
+  /** Read once, however many steps come after it. */
+  async #resultsOf(step: StepRow): Promise<unknown> {
+    if (this.#results.has(step.name)) return this.#results.get(step.name)
+    const value = await this.#readResults(step)
+    this.#results.set(step.name, value)
+    return value
+  }
+
+  async #readResults(step: StepRow): Promise<unknown> {
+    if (step.status === 'skipped' || step.items === null) return undefined
+    const { id } = this.#given.workflow
+    const items = await workflowItemList(this.#session, id, [step.position], { kind: 'do', status: 'completed' })
+    const { contract } = this.#definitionOf(step)
+    return this.#byAuthor(async () => {
+      if (!step.isList) return items[0] === undefined ? undefined : this.#resultOf(contract, items[0])
+      const list = new Array<unknown>(step.items ?? 0).fill(undefined)
+      for (const each of items) list[each.item] = await this.#resultOf(contract, each)
+      return list
+    })
+  }
+
+  #resultOf(contract: JobContract, { jobId: id, result, hasResult }: WorkflowItem): Promise<unknown> {
+    const opened = openStored(this.#services.registry.keys, { contract, part: 'result' }, result)
+    return parseResult({ id, type: contract.type, result: opened, hasResult }, contract)
+  }
+
+  #payloadOf(contract: JobContract, { payload, payloadVersion }: WorkflowItem): unknown {
+    const opened = openStored(this.#services.registry.keys, { contract, part: 'payload' }, payload)
+    return parseStored(contract, opened, payloadVersion ?? contract.version)
+  }
+}
+
+/** Other programs have the keys, or know the version. */
+const isPassing = (error: unknown): boolean =>
+  error instanceof Undecryptable || error instanceof EncryptionKeyMissing || error instanceof NewerPayload
+
+function listOf({ name, over }: StepDefinition, scope: StepScope): readonly unknown[] {
+  if (over === undefined) return [undefined]
+  const list = over(scope)
+  if (!Array.isArray(list)) throw new Error(`\`over\` of step "${name}" returned no list.`)
+  if (list.length <= MAX_ITEMS) return list
+  throw new Error(
+    `Step "${name}" would have ${list.length} jobs, and ${MAX_ITEMS} is the most. Let each job do more of the work.`,
+  )
+}
+
+const issuesText = (issues: readonly { path: string; message: string }[]): string =>
+  issues.map(({ path, message }) => `${path} ${message}`.trim()).join('; ')
