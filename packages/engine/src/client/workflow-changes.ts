@@ -95,7 +95,9 @@ export function cancelWorkflow(
     refuse: ({ status, stopping }) => {
       if (hasEnded(status)) return `Workflow ${id} is ${status} already: there is nothing to cancel.`
       if (stopping === 'cancelled') return `Workflow ${id} was cancelled before, and is ${status}.`
-      return status === 'running' ? undefined : `Workflow ${id} is ${status} because it failed: it ends by itself.`
+      return status === 'rolling back'
+        ? `Workflow ${id} is rolling back because it failed: it ends by itself.`
+        : undefined
     },
     change: (workflow) => {
       workflow.stopping = 'cancelled'
