@@ -1,14 +1,14 @@
 // The one loop of a process that claims jobs: it asks for all lanes at once, hands the jobs out, and sleeps until a
 // wake-up, a due time or a poll.
-import { randomUUID } from 'node:crypto'
-import { type Clock, MAX_TIMER_MS, monotonicMs } from '../clock.ts'
-import { DatabaseUnavailable } from '../errors.ts'
+import { type Clock, monotonicMs } from '../clock.ts'
 import type { BreakerGate } from '../governance/breaker-gate.ts'
 import type { Governor } from '../governance/governor.ts'
 import type { Database } from '../store/db.ts'
-import { type ClaimedJob, jobClaim, jobNextDue, jobReleaseRun, lookAround, type Position } from '../store/jobs.ts'
+import { type ClaimedJob, jobClaim, jobNextDue, lookAround, type Position } from '../store/jobs.ts'
+import { Alarm } from './alarm.ts'
 import type { BackPressure } from './back-pressure.ts'
 import { groupLanes, type Lane, type LaneGroup, type LaneQueue, type LaneType, type Share, shareOut } from './lane.ts'
+import { type Claim, OpenClaims } from './open-claims.ts'
 import { MAX_PREFETCH } from './prefetch.ts'
 import { claimProbe } from './probe-claim.ts'
 
@@ -30,11 +30,6 @@ const BUSY_MS = 3
 const KEEP_TIME_EVERY_MS = 1_000
 /** Something is due that we may not have: another process holds it, or nobody here knows its type. */
 const UNCLAIMABLE_PAUSE_MS = 1_000
-
-export interface Claim {
-  runId: string
-  workerId: string
-}
 
 export interface FetcherServices {
   db: Database
@@ -63,14 +58,9 @@ export class Fetcher {
   readonly #services: FetcherServices
   readonly #groups: readonly LaneGroup[]
   readonly #queues: readonly LaneQueue[]
-  /** Claims whose answer has not come: reconciliation must not mistake their jobs for strays. */
-  readonly #open = new Set<string>()
-  /** Claims whose answer was lost: what they took is given back. */
-  readonly #lost = new Map<string, Claim>()
+  readonly #claims: OpenClaims
+  readonly #alarm = new Alarm()
   #isStopped = false
-  #wake: (() => void) | undefined
-  #isAwake = false
-  #nextDueMs = Number.POSITIVE_INFINITY
   #isDueKnown = false
   #lookedAroundMs = Number.NEGATIVE_INFINITY
   #timeKeptMs = Number.NEGATIVE_INFINITY
@@ -87,6 +77,7 @@ export class Fetcher {
 
   constructor(services: FetcherServices) {
     this.#services = services
+    this.#claims = new OpenClaims({ ...services, onAnswered: (ms) => services.pressure?.claimTook(ms) })
     this.#groups = groupLanes(services.lanes)
     this.#queues = services.lanes.flatMap((lane) => lane.queues)
   }
@@ -103,13 +94,12 @@ export class Fetcher {
 
   /** Is the answer to this claim still to come, or lost? */
   isOpen(runId: string): boolean {
-    return this.#open.has(runId) || this.#lost.has(runId)
+    return this.#claims.has(runId)
   }
 
   /** Something changed: a slot is free, the lease is back. */
   nudge(): void {
-    this.#isAwake = true
-    this.#wake?.()
+    this.#alarm.nudge()
   }
 
   /** There may be work in this queue, or in all. */
@@ -120,19 +110,16 @@ export class Fetcher {
 
   /** A job of this process becomes due then. */
   dueIn(delayMs: number): void {
-    const at = monotonicMs() + delayMs
-    if (at >= this.#nextDueMs) return
-    this.#nextDueMs = at
-    this.nudge()
+    if (this.#alarm.setIn(delayMs)) this.nudge()
   }
 
   async #loop(): Promise<void> {
     let failures = 0
     while (!this.#isStopped) {
-      this.#wakeIfDue()
-      this.#isAwake = false
+      if (this.#alarm.isDue()) this.wake()
+      this.#alarm.listen()
       try {
-        await this.#releaseLost()
+        if (await this.#claims.releaseLost()) this.wake()
         let hasClaimed = false
         for (const group of this.#groups) {
           const wanted = this.#wanted(group)
@@ -175,7 +162,7 @@ export class Fetcher {
     const { governor } = this.#services
     const { wakeUps } = queue
     this.#isDueKnown = false
-    const answer = await this.#under(group, (claim) =>
+    const answer = await this.#claims.under(group, (claim) =>
       governor.claim({
         ...claim,
         queue: queue.name,
@@ -238,7 +225,7 @@ export class Fetcher {
     const { db, clock, governor } = this.#services
     const queues = wanted.map(({ queue, limit }, i) => ({ queue: queue.name, limit, behind: entries[i] }))
     this.#rotation = (this.#rotation + 1) % Math.max(1, types.length)
-    const { jobs } = await this.#under(group, async (claim) => ({
+    const { jobs } = await this.#claims.under(group, async (claim) => ({
       jobs: await jobClaim(db, clock.databaseNow(), {
         ...claim,
         queues,
@@ -253,28 +240,6 @@ export class Fetcher {
     return jobs
   }
 
-  /** Claims under a new run id, and remembers it until the answer is here. */
-  async #under<Answer extends { jobs: readonly ClaimedJob[] }>(
-    group: LaneGroup,
-    ask: (claim: Claim) => Promise<Answer>,
-  ): Promise<Answer> {
-    const claim = { runId: randomUUID(), workerId: this.#services.workerId() }
-    this.#open.add(claim.runId)
-    const sentAtMs = monotonicMs()
-    try {
-      const answer = await ask(claim)
-      this.#services.pressure?.claimTook(monotonicMs() - sentAtMs)
-      if (answer.jobs.length > 0) this.#services.onClaimed(answer.jobs, claim, group)
-      return answer
-    } catch (error) {
-      // Unless it was never sent, it may have taken jobs that nobody here knows of.
-      if (!(error instanceof DatabaseUnavailable)) this.#lost.set(claim.runId, claim)
-      throw error
-    } finally {
-      this.#open.delete(claim.runId)
-    }
-  }
-
   /** The types of a group that no breaker holds back. What only one run may try is tried on the way. */
   async #admit(group: LaneGroup, wanted: readonly Share[]): Promise<readonly LaneType[]> {
     const { gate, governor } = this.#services
@@ -284,22 +249,13 @@ export class Fetcher {
     for (const chance of chances) {
       const queues = wanted.filter(({ lane }) => lane.freeSlots > 0).map(({ queue }) => queue.name)
       const about = { queues, mayTakeSuspect: this.#services.mayTakeSuspect(), here: this.#services.runsByType() }
-      const taken = await this.#under(group, (claim) => claimProbe({ gate, governor }, chance, { ...claim, ...about }))
+      const taken = await this.#claims.under(group, (claim) =>
+        claimProbe({ gate, governor }, chance, { ...claim, ...about }),
+      )
       // Nothing waits for it, or another process has the probe: other work must not pay for asking again and again.
       if (taken.jobs.length === 0) this.#noProbeUntilMs.set(group, monotonicMs() + UNCLAIMABLE_PAUSE_MS)
     }
     return types
-  }
-
-  /** Throws while the database cannot be asked, so that nothing is claimed before the lost is given back. */
-  async #releaseLost(): Promise<void> {
-    const { db, clock } = this.#services
-    for (const claim of [...this.#lost.values()]) {
-      // Under another worker id they are orphans, and the rescuers' business.
-      if (claim.workerId === this.#services.workerId()) await jobReleaseRun(db, clock.databaseNow(), claim)
-      this.#lost.delete(claim.runId)
-      this.wake()
-    }
   }
 
   /**
@@ -325,14 +281,14 @@ export class Fetcher {
   async #sleep(): Promise<void> {
     const drained = this.#queues.filter((queue) => queue.isDrained)
     if (drained.length === 0 || !this.#services.mayClaim()) {
-      await this.#pause(NOT_NOW_PAUSE_MS)
+      if (!this.#isStopped) await this.#alarm.pause(NOT_NOW_PAUSE_MS)
       return
     }
     const queues = namesOf(drained)
     this.#services.onIdle(queues)
     await this.#askNextDue(queues)
     this.#setPoll(drained)
-    await this.#pause(this.#nextDueMs - monotonicMs())
+    if (!this.#isStopped) await this.#alarm.sleep()
   }
 
   /** While other lanes are busy nobody sleeps; drained queues must not miss their due times and polls meanwhile. */
@@ -341,7 +297,7 @@ export class Fetcher {
     if (drained.length === 0 || monotonicMs() - this.#timeKeptMs < KEEP_TIME_EVERY_MS) return
     this.#timeKeptMs = monotonicMs()
     this.#isDueKnown = false
-    this.#isAwake = false
+    this.#alarm.listen()
     await this.#askNextDue(namesOf(drained))
     this.#setPoll(drained)
   }
@@ -351,24 +307,17 @@ export class Fetcher {
     const poll = this.#services.isListenTrusted()
       ? BACKSTOP_MS
       : Math.min(...drained.map((queue) => queue.pollIntervalMs), BACKSTOP_MS)
-    this.#nextDueMs = Math.min(this.#nextDueMs, monotonicMs() + poll)
-  }
-
-  #wakeIfDue(): void {
-    if (monotonicMs() < this.#nextDueMs) return
-    this.#nextDueMs = Number.POSITIVE_INFINITY
-    this.wake()
+    this.#alarm.setIn(poll)
   }
 
   /** Asked once after a claim that came back short. What is due already but was not given to us waits a moment. */
   async #askNextDue(queues: readonly string[]): Promise<void> {
-    if (this.#isAwake || this.#isDueKnown) return
+    if (this.#alarm.isRung || this.#isDueKnown) return
     this.#isDueKnown = true
     const { db, clock } = this.#services
     const { waitMs, sharedQueues, rulesVersion } = await jobNextDue(db, clock.databaseNow(), queues)
     await this.#learn(sharedQueues, rulesVersion)
-    const wait = waitMs === null ? Number.POSITIVE_INFINITY : waitMs > 0 ? waitMs + 1 : UNCLAIMABLE_PAUSE_MS
-    this.#nextDueMs = Math.min(this.#nextDueMs, monotonicMs() + wait)
+    if (waitMs !== null) this.#alarm.setIn(waitMs > 0 ? waitMs + 1 : UNCLAIMABLE_PAUSE_MS)
   }
 
   /** A queue that turns out to be governed was not claimed from as it should be: look again. */
@@ -385,19 +334,6 @@ export class Fetcher {
 
   #places(): { name: string; lane: Lane }[] {
     return this.#services.lanes.flatMap((lane) => lane.queues.map(({ name }) => ({ name, lane })))
-  }
-
-  /** Until the time is over or something wakes us. */
-  async #pause(ms: number): Promise<void> {
-    if (this.#isAwake || this.#isStopped) return
-    await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, Math.min(Math.max(0, ms), MAX_TIMER_MS))
-      this.#wake = () => {
-        clearTimeout(timer)
-        resolve()
-      }
-    })
-    this.#wake = undefined
   }
 }
 
