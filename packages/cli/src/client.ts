@@ -23,7 +23,7 @@ export function addClientOptions(command: Command): Command {
     .option('--json', 'print JSON')
 }
 
-/** For commands that need to know the job types. */
+/** For commands that need to know the job types or workflows. */
 export function addModuleOption(command: Command): Command {
   return command.addOption(
     new Option('--module <module>', 'the workload; default: "millrace": { "module": … } in package.json').env(
@@ -61,6 +61,7 @@ export async function withClient(
       database: database.url,
       jobs: workload?.jobs ?? [],
       schedules: workload?.schedules ?? [],
+      workflows: workload?.workflows ?? [],
       maxConnections: 2,
       logger: silent,
       ...(encryption && { encryption }),

@@ -1,6 +1,6 @@
-import type { Logger, Millrace } from 'millrace'
+import type { Logger, Millrace, WorkflowRef } from 'millrace'
 
-/** Writes into the log what became of jobs: failures aloud, success only at debug. */
+/** Writes into the log what became of jobs and workflows: failures aloud, success only at debug. */
 export function logJobs({ events }: Millrace, logger: Logger): void {
   events.on('job_completed', ({ job, durationMs }) =>
     logger.debug({ ...named(job), ms: round(durationMs) }, 'job completed'),
@@ -15,6 +15,24 @@ export function logJobs({ events }: Millrace, logger: Logger): void {
   )
   events.on('job_rescued', ({ id, type, outcome }) =>
     logger.warn({ job: id, type, outcome }, 'job rescued from a dead worker'),
+  )
+  logWorkflows(events, logger)
+}
+
+function logWorkflows(events: Millrace['events'], logger: Logger): void {
+  const fields = ({ id, name }: WorkflowRef) => ({ workflow: id, name })
+  events.on('workflow_completed', ({ workflow }) => logger.debug(fields(workflow), 'workflow completed'))
+  events.on('workflow_cancelled', ({ workflow, reason }) =>
+    logger.info({ ...fields(workflow), reason }, 'workflow cancelled'),
+  )
+  events.on('workflow_failed', ({ workflow, reason }) =>
+    logger.error({ ...fields(workflow), reason }, 'workflow failed'),
+  )
+  events.on('workflow_rolled_back', ({ workflow, reason }) =>
+    logger.warn({ ...fields(workflow), reason }, 'workflow rolled back'),
+  )
+  events.on('workflow_rollback_failed', ({ workflow, reason }) =>
+    logger.error({ ...fields(workflow), reason }, 'workflow could not be rolled back: somebody has to look'),
   )
 }
 

@@ -1,5 +1,13 @@
 // What `millrace dev` and `millrace work` run. Only types: a workload needs no command line to be imported or tested.
-import type { Implementation, JobContract, Logger, Millrace, Schedule, WorkSettings } from 'millrace'
+import type {
+  Implementation,
+  JobContract,
+  Logger,
+  Millrace,
+  Schedule,
+  WorkflowDefinition,
+  WorkSettings,
+} from 'millrace'
 
 export interface Workload {
   /** For people: printed at the start and in the health answers. */
@@ -9,6 +17,8 @@ export interface Workload {
   readonly handlers: readonly Implementation[]
   /** What its workers enqueue at given times. */
   readonly schedules?: readonly Schedule[]
+  /** Every workflow that this program starts or carries on. The contracts of their steps need not be listed in `jobs`. */
+  readonly workflows?: readonly WorkflowDefinition[]
   /** Lanes, timeouts and memory limits of its workers; the WORKER_* variables override them. */
   readonly settings?: WorkSettings
   /** The role of ctx.tenantDb, if handlers use it. */

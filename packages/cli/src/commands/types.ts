@@ -55,7 +55,7 @@ export function typesCommand(): Command {
 async function act(module: string, options: Options, command: Command): Promise<void> {
   try {
     const workload = await loadWorkload(module)
-    const types = await Promise.all(workload.jobs.map((contract) => rowOf(contract, workload, options)))
+    const types = await Promise.all(contractsOf(workload).map((contract) => rowOf(contract, workload, options)))
     if (options.json) print(`${JSON.stringify({ workload: workload.name, types }, null, 2)}\n`)
     else print(asText(types))
     const misfits = types.flatMap(({ type, examples = [] }) =>
@@ -68,6 +68,13 @@ async function act(module: string, options: Options, command: Command): Promise<
   }
   // A module that opened something when it was loaded must not keep the process.
   process.exit()
+}
+
+/** Those of workflows need not be listed among the jobs. */
+function contractsOf({ jobs, workflows = [] }: Workload): JobContract[] {
+  const steps = workflows.flatMap((workflow) => workflow.steps)
+  const own = steps.flatMap(({ contract, undo }) => (undo === undefined ? contract : [contract, undo.contract]))
+  return [...new Map([...jobs, ...own].map((contract) => [contract.type, contract])).values()]
 }
 
 async function rowOf(contract: JobContract, workload: Workload, options: Options): Promise<TypeRow> {
