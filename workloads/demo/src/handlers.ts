@@ -5,6 +5,9 @@ import { confirmOrder, reportDay, sendReceipt } from './contracts.ts'
 export interface Desk {
   readonly millrace: Millrace
   readonly receiptsUrl: string
+  readonly pagesUrl: string
+  /** Where pages are worked on, and kept. */
+  readonly folder: string
 }
 
 export function handlersAt(desk: () => Desk): Implementation[] {

@@ -1,4 +1,4 @@
-import { orderDesk } from './order-desk.ts'
+import { type OrderDeskOptions, orderDesk } from './order-desk.ts'
 
-export { orderDesk }
+export { type OrderDeskOptions, orderDesk }
 export default orderDesk()

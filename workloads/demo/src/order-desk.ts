@@ -1,31 +1,46 @@
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import type { Workload } from '@millrace/cli/workload'
 import { confirmOrder, reportDay, sendReceipt } from './contracts.ts'
 import { type Desk, handlersAt } from './handlers.ts'
+import { makeFolders, pageHandlersAt } from './page-handlers.ts'
+import { capturePage, compressPage, keepPage, removeFile, uploadPage } from './pages.ts'
 import { Receiver, type Trouble } from './receiver.ts'
 import { createTables } from './tables.ts'
 import { type Pace, Traffic } from './traffic.ts'
 
-export type OrderDeskOptions = Partial<Pace & Trouble>
+export type OrderDeskOptions = Partial<Pace & Trouble & Pages>
+
+interface Pages {
+  /** Outlives the process: a workflow that was cut off goes on with its files. Default: one of this user below the system's. */
+  readonly folder: string
+  /** Every nth upload fails for good. */
+  readonly fullEvery: number
+}
 
 export interface OrderDesk extends Workload {
   /** While it is started. */
   readonly receiver: Receiver
 }
 
-/** Orders come in, are entered into a ledger exactly once, and each gets a receipt over HTTP. */
+/** Orders come in, are entered into a ledger exactly once, each gets a receipt over HTTP, and some pages are kept. */
 export function orderDesk(options: OrderDeskOptions = {}): OrderDesk {
   const pace: Pace = {
     ordersPerSecond: options.ordersPerSecond ?? 4,
     maxOrders: options.maxOrders ?? Number.POSITIVE_INFINITY,
     reportEveryOrders: options.reportEveryOrders ?? 40,
+    keepEveryOrders: options.keepEveryOrders ?? 20,
   }
   const trouble: Trouble = { busyEvery: options.busyEvery ?? 11, brokenEvery: options.brokenEvery ?? 17 }
+  const folder = options.folder ?? join(tmpdir(), `millrace-demo-${process.getuid?.() ?? 'pages'}`)
+  const atDesk = () => started(desk)
   let desk: Desk | undefined
   let receiver: Receiver | undefined
   return {
     name: 'order desk',
-    jobs: [confirmOrder, sendReceipt, reportDay],
-    handlers: handlersAt(() => started(desk)),
+    jobs: [confirmOrder, sendReceipt, reportDay, capturePage, compressPage, uploadPage, removeFile],
+    workflows: [keepPage],
+    handlers: [...handlersAt(atDesk), ...pageHandlersAt(atDesk, options.fullEvery ?? 4)],
     get receiver() {
       return started(receiver)
     },
@@ -33,7 +48,8 @@ export function orderDesk(options: OrderDeskOptions = {}): OrderDesk {
     async start({ millrace, logger, databaseUrl }) {
       const receipts = await Receiver.start(trouble)
       receiver = receipts
-      desk = { millrace, receiptsUrl: receipts.url }
+      await makeFolders(folder)
+      desk = { millrace, receiptsUrl: receipts.url, pagesUrl: receipts.pagesUrl, folder }
       const traffic = new Traffic(pace, { millrace, databaseUrl, logger })
       return {
         async stop() {

@@ -1,7 +1,9 @@
-// The service that takes receipts: a real HTTP server on a port of its own, with a bad day now and then.
+// The shop's own service: takes receipts and shows the page of an order. A real HTTP server on a port of its own, with a bad
+// day now and then.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { json } from 'node:stream/consumers'
+import { isNth } from './nth.ts'
 
 export interface Trouble {
   /** Every nth request is answered 503 with Retry-After; 0 is never. */
@@ -20,7 +22,8 @@ export class Receiver {
   private constructor(trouble: Trouble) {
     this.#trouble = trouble
     this.#server = createServer((request, response) => {
-      this.#take(request, response).catch((error: Error) => response.writeHead(400).end(error.message))
+      if (request.method === 'GET') showPage(request, response)
+      else this.#take(request, response).catch((error: Error) => response.writeHead(400).end(error.message))
     })
   }
 
@@ -34,7 +37,16 @@ export class Receiver {
   }
 
   get url(): string {
-    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}/receipts`
+    return `${this.#origin}/receipts`
+  }
+
+  /** Below it, each order has a page under its id. */
+  get pagesUrl(): string {
+    return `${this.#origin}/orders`
+  }
+
+  get #origin(): string {
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`
   }
 
   async stop(): Promise<void> {
@@ -59,4 +71,11 @@ export class Receiver {
   }
 }
 
-const isNth = (count: number, n: number): boolean => n > 0 && count % n === 0
+function showPage({ url = '' }: IncomingMessage, response: ServerResponse): void {
+  const [, orderId] = /^\/orders\/(\d+)$/.exec(url) ?? []
+  if (orderId === undefined) return void response.writeHead(404).end('there is no such page')
+  response.writeHead(200, { 'content-type': 'text/html' }).end(pageOf(orderId))
+}
+
+const pageOf = (orderId: string): string =>
+  `<!doctype html>\n<title>Order ${orderId}</title>\n<h1>Order ${orderId}</h1>\n<p>Thank you.</p>\n`

@@ -1,14 +1,19 @@
-// Customers: places orders at a steady pace, and asks for the day's report now and then.
+// Customers: places orders at a steady pace, and asks for the day's report or a kept page now and then.
+import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger, Millrace } from 'millrace'
 import pg from 'pg'
 import { confirmOrder, reportDay } from './contracts.ts'
+import { isNth } from './nth.ts'
+import { keepPage } from './pages.ts'
 
 export interface Pace {
   readonly ordersPerSecond: number
   /** No more orders after this many; the process goes on. */
   readonly maxOrders: number
   readonly reportEveryOrders: number
+  /** Of every nth order the page is kept; 0 is never. */
+  readonly keepEveryOrders: number
 }
 
 export interface TrafficServices {
@@ -51,7 +56,7 @@ export class Traffic {
     }
   }
 
-  /** The order and its job exist together, or neither does: no order is forgotten, no job finds its order missing. */
+  /** The order, its job and its workflow exist together, or none does: nothing is forgotten, no job finds its order missing. */
   async #placeOrder(): Promise<void> {
     const { millrace } = this.#services
     const amountCents = 100 + Math.floor(Math.random() * 20_000)
@@ -64,6 +69,10 @@ export class Traffic {
       )
       const orderId = (rows[0] as { id: string }).id
       await millrace.enqueue(confirmOrder, { orderId, amountCents }, { tx })
+      if (isNth(this.#placed + 1, this.#pace.keepEveryOrders)) {
+        const name = `order-${orderId}-${randomUUID().slice(0, 8)}`
+        await millrace.workflows.start(keepPage, { orderId, name }, { tx })
+      }
       await tx.query('commit')
       tx.release()
     } catch (error) {
@@ -71,7 +80,7 @@ export class Traffic {
       throw error
     }
     this.#placed++
-    if (this.#placed % this.#pace.reportEveryOrders === 0) {
+    if (isNth(this.#placed, this.#pace.reportEveryOrders)) {
       await millrace.enqueue(reportDay, { day: new Date().toISOString().slice(0, 10) })
     }
   }

@@ -1,43 +1,12 @@
 import { orderDesk } from '@millrace/demo'
-import { testDatabases } from '@millrace/embedded'
-import { checkPayload, createMillrace, type Logger } from 'millrace'
-import pg from 'pg'
-import { expect, inject, test } from 'vitest'
+import { checkPayload } from 'millrace'
+import { expect, test } from 'vitest'
+import { setup } from './desk.ts'
 
 const ORDERS = 24
-const silent: Logger = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
-
-async function setup() {
-  const databases = testDatabases(inject('serverUrl'))
-  const { url: databaseUrl } = await databases.fresh(inject('migratedTemplate'))
-  const desk = orderDesk({
-    ordersPerSecond: 100,
-    maxOrders: ORDERS,
-    reportEveryOrders: 12,
-    busyEvery: 5,
-    brokenEvery: 7,
-  })
-  const millrace = createMillrace({ database: databaseUrl, jobs: desk.jobs, logger: silent })
-  await desk.setup?.({ databaseUrl })
-  await desk.setup?.({ databaseUrl })
-  const started = await desk.start?.({ millrace, logger: silent, databaseUrl })
-  const client = new pg.Client(databaseUrl)
-  await client.connect()
-  return {
-    desk,
-    millrace,
-    client,
-    async [Symbol.asyncDispose]() {
-      await client.end()
-      await millrace.close()
-      await started?.stop()
-      await databases.close()
-    },
-  }
-}
 
 test('every order stands in the ledger once and gets one receipt, though the receiver has its bad moments', async () => {
-  await using t = await setup()
+  await using t = await setup({ maxOrders: ORDERS, reportEveryOrders: 12, busyEvery: 5, brokenEvery: 7 })
   const seen = { retried: 0, postponed: 0 }
   t.millrace.events.on('job_retry_scheduled', () => seen.retried++)
   t.millrace.events.on('job_snoozed', () => seen.postponed++)
