@@ -401,6 +401,8 @@ export interface Job {
   dedupKey: string | null
   correlationId: string
   parentJobId: string | null
+  /** Of which workflow it is a step's job. */
+  workflowId: string | null
   createdBy: string | null
   lastError: string | null
   lastErrorAt: Date | null

@@ -10,7 +10,7 @@
     type, queue, tenant, priority, payload, payload_version, run_at, attempt, max_attempts, crashes, run_id, worker_id,
     started_at, null::timestamptz as finished_at, coalesce(dedup_key, start_key) as dedup_key,
     coalesce(correlation_id, 'job-' || id) as correlation_id,
-    parent_job_id, created_by, last_error,
+    parent_job_id, workflow_id, created_by, last_error,
     last_error_at, null::text as reason, null::jsonb as result, created_at
   from millrace.job
   where ($1::text is null or case when status = 'pending' and last_error_at is not null then 'failed' else status end = $1)
@@ -27,7 +27,7 @@ union all
   select
     id, status, type, queue, tenant, priority, payload, payload_version, run_at, attempt, max_attempts, crashes, run_id,
     worker_id, started_at, finished_at, dedup_key, coalesce(correlation_id, 'job-' || id) as correlation_id,
-    parent_job_id, created_by, last_error, last_error_at,
+    parent_job_id, workflow_id, created_by, last_error, last_error_at,
     reason, result, created_at
   from millrace.job_archive
   where ($1::text is null or status = $1)
