@@ -25,6 +25,7 @@ import { tenantPoliciesCommand } from './commands/tenant-policies.ts'
 import { tenantsCommand } from './commands/tenants.ts'
 import { typesCommand } from './commands/types.ts'
 import { workCommand } from './commands/work.ts'
+import { workflowsCommand } from './commands/workflows.ts'
 
 const help = `
 Examples:
@@ -68,6 +69,7 @@ export async function main(argv: readonly string[] = process.argv): Promise<void
     .addCommand(retryCommand())
     .addCommand(prioritiseCommand())
     .addCommand(deadCommand())
+    .addCommand(workflowsCommand())
     .addCommand(pauseCommand())
     .addCommand(resumeCommand())
     .addCommand(pausesCommand())

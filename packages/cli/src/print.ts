@@ -32,7 +32,7 @@ export function moreHint(command: Command, lastId: string | undefined): string {
   for (let each: Command | null = command; each !== null; each = each.parent) names.unshift(each.name())
   const options = command.options
     .filter((option) => option.long !== '--before' && command.getOptionValueSource(option.attributeName()) === 'cli')
-    .map((option) => `${option.long} ${command.getOptionValue(option.attributeName())}`)
+    .map((option) => `${option.long} ${argument(String(command.getOptionValue(option.attributeName())))}`)
   return `\nThere may be more: ${[...names, ...options, `--before ${lastId}`].join(' ')}\n`
 }
 

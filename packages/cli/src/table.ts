@@ -1,3 +1,5 @@
+import { oneLine } from './print.ts'
+
 /** Columns under their titles, as wide as their widest cell. Columns in which nothing stands are left out. */
 export function table(titles: readonly string[], rows: readonly (readonly string[])[]): string {
   const columns = titles.map((_, i) => i).filter((i) => rows.some((row) => row[i]))
@@ -12,4 +14,11 @@ export function table(titles: readonly string[], rows: readonly (readonly string
           .trimEnd()}\n`,
     )
     .join('')
+}
+
+/** Labels and what stands for them, one below the other. Those for which there is nothing are left out. */
+export function facts(lines: readonly (readonly [label: string, value: string | null])[]): string {
+  const shown = lines.filter((line): line is [string, string] => line[1] !== null)
+  const width = Math.max(...shown.map(([label]) => label.length))
+  return shown.map(([label, value]) => `${label.padEnd(width)}  ${oneLine(value, 2_000)}\n`).join('')
 }

@@ -23,6 +23,7 @@ test('the help lists the commands and shows examples', async () => {
     'retry',
     'prioritise\\|prioritize',
     'dead',
+    'workflows',
     'pause',
     'resume',
     'pauses',

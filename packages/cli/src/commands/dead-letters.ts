@@ -4,7 +4,7 @@ import type { DeadLetter, DeadLetterDetails, DeadLetterFilter, Millrace } from '
 import { type ClientOptions, withClient } from '../client.ts'
 import { Refused } from '../failure.ts'
 import { fromNow, moreHint, oneLine, print, printJson } from '../print.ts'
-import { table } from '../table.ts'
+import { facts, table } from '../table.ts'
 import { counted } from '../worker-process.ts'
 import { redriveOptions } from './retry.ts'
 
@@ -100,21 +100,22 @@ export async function show(id: string, options: ClientOptions, command: Command)
 function block(letter: DeadLetterDetails): string {
   const decided =
     letter.acknowledgedBy === null ? '' : `, by ${letter.acknowledgedBy} ${fromNow(letter.acknowledgedAt)}`
-  const lines: [string, string | null][] = [
+  const head = facts([
     ['Letter', letter.id],
     ['Job', `${letter.jobId}, ${letter.type}, queue ${letter.queue}`],
     ['Tenant', letter.tenant],
     ['Correlation', letter.correlationId],
+    [
+      'Workflow',
+      letter.workflowId === null ? null : `${letter.workflowId}: millrace workflows show ${letter.workflowId}`,
+    ],
     ['Died', `${letter.diedAt.toISOString()}, ${letter.reason} after ${counted(letter.attempts, 'attempt')}`],
     ['Status', `${letter.status}${decided}`],
     ['Redriven as', letter.redrivenJobId],
     ['Error', `${letter.errorClass ?? 'Error'}: ${letter.errorMessage}`],
     ['Fingerprint', letter.fingerprint],
     ['Payload', JSON.stringify(letter.originalJob.payload)],
-  ]
-  const shown = lines.filter((line): line is [string, string] => line[1] !== null)
-  const width = Math.max(...shown.map(([label]) => label.length))
-  const head = shown.map(([label, value]) => `${label.padEnd(width)}  ${oneLine(value, 2_000)}\n`).join('')
+  ])
   const { stack = null, logs = null } = letter.errorDetails ?? {}
   const attempts = letter.failedAttempts.map(
     (each) => `${each.attempt}  ${fromNow(each.finishedAt)}  ${each.errorClass}: ${each.errorMessage}`,

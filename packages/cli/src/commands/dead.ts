@@ -1,7 +1,8 @@
-import { Command, InvalidArgumentError, Option } from 'commander'
+import { Command, Option } from 'commander'
 import { addClientOptions, addModuleOption } from '../client.ts'
 import { decide, groups, list, redrive, show } from './dead-letters.ts'
 import { addAuthorOption, addDecisionOptions } from './retry.ts'
+import { parseLimit } from './worker-options.ts'
 
 const help = `
 A dead letter is what is left of a job that failed for good. It stays pending until somebody redrives, resolves or
@@ -89,10 +90,4 @@ function noteCommand(): Command {
   return addClientOptions(addAuthorOption(command)).action((id, text, options, self) =>
     decide('note')([id], { ...options, note: text }, self),
   )
-}
-
-function parseLimit(text: string): number {
-  const limit = Number(text)
-  if (Number.isInteger(limit) && limit >= 1 && limit <= 1_000) return limit
-  throw new InvalidArgumentError('Expected a number from 1 to 1000.')
 }

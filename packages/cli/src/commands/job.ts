@@ -3,7 +3,7 @@ import type { Job, JobAttempt, JobStep, Millrace } from 'millrace'
 import { addClientOptions, type ClientOptions, withClient } from '../client.ts'
 import { Refused } from '../failure.ts'
 import { fromNow, oneLine, print, printJson } from '../print.ts'
-import { table } from '../table.ts'
+import { facts, table } from '../table.ts'
 import { whenOf } from './jobs.ts'
 
 const help = `
@@ -27,7 +27,7 @@ async function act(id: string, options: ClientOptions, command: Command): Promis
     const attempts = await millrace.attempts(id)
     const steps = await millrace.steps(id)
     if (options.json) return printJson({ ...job, attempts, steps })
-    print(block(job, await letterOf(millrace, job)))
+    print(block(job, { letter: await letterOf(millrace, job), workflow: await workflowOf(millrace, job) }))
     if (attempts.length > 0) print(`\n${table(['ATTEMPT', 'FAILED', 'ERROR'], attempts.map(attemptRow))}`)
     if (steps.length > 0) print(`\n${table(['STEP', 'FINISHED', 'TOOK'], steps.map(stepRow))}`)
   })
@@ -45,6 +45,16 @@ async function letterOf({ deadLetters }: Millrace, job: Job): Promise<string | n
   return letter === undefined ? null : `${letter.id}, ${letter.status}: millrace dead show ${letter.id}`
 }
 
+/** "4, keep-page, step upload". */
+async function workflowOf({ workflows }: Millrace, { id, workflowId }: Job): Promise<string | null> {
+  if (workflowId === null) return null
+  const workflow = await workflows.get(workflowId)
+  if (workflow === undefined) return `${workflowId}, which is forgotten`
+  const step = workflow.steps.find(({ jobIds, undoJobIds }) => [...jobIds, ...undoJobIds].includes(id))
+  const part = step === undefined ? '' : `, ${step.undoJobIds.includes(id) ? 'undoes step' : 'step'} ${step.name}`
+  return `${workflowId}, ${workflow.name}${part}: millrace workflows show ${workflowId}`
+}
+
 /** "2026-01-31T08:00:00.000Z, after 1.2 s". */
 function endOf({ startedAt, finishedAt }: Job): string | null {
   if (finishedAt === null) return null
@@ -52,8 +62,13 @@ function endOf({ startedAt, finishedAt }: Job): string | null {
   return `${finishedAt.toISOString()}${took}`
 }
 
-function block(job: Job, letter: string | null): string {
-  const lines: [string, string | null][] = [
+interface Links {
+  letter: string | null
+  workflow: string | null
+}
+
+function block(job: Job, links: Links): string {
+  return facts([
     ['Job', job.id],
     ['Type', job.type],
     ['Queue', job.queue],
@@ -64,20 +79,18 @@ function block(job: Job, letter: string | null): string {
     ['Dedup key', job.dedupKey],
     ['Correlation', job.correlationId],
     ['Parent', job.parentJobId],
+    ['Workflow', links.workflow],
     ['Created', `${job.createdAt.toISOString()}${job.createdBy === null ? '' : ` by ${job.createdBy}`}`],
     ['Worker', job.workerId],
     ['Run', job.runId],
     ['Started', job.startedAt?.toISOString() ?? null],
     ['Ended', endOf(job)],
-    ['Letter', letter],
+    ['Letter', links.letter],
     ['Reason', job.reason],
     ['Last error', job.lastError],
     ['Payload', JSON.stringify(job.payload)],
     ['Result', job.result === null ? null : JSON.stringify(job.result)],
-  ]
-  const shown = lines.filter((line): line is [string, string] => line[1] !== null)
-  const width = Math.max(...shown.map(([label]) => label.length))
-  return shown.map(([label, value]) => `${label.padEnd(width)}  ${oneLine(value, 2_000)}\n`).join('')
+  ])
 }
 
 function stepRow({ name, startedAt, finishedAt }: JobStep): string[] {

@@ -1,8 +1,9 @@
-import { Command, InvalidArgumentError, Option } from 'commander'
+import { Command, Option } from 'commander'
 import type { Job, JobFilter } from 'millrace'
 import { addClientOptions, type ClientOptions, withClient } from '../client.ts'
 import { fromNow, moreHint, oneLine, print, printJson } from '../print.ts'
 import { table } from '../table.ts'
+import { parseLimit } from './worker-options.ts'
 
 const STATUSES = ['pending', 'processing', 'blocked', 'failed', 'completed', 'cancelled', 'dead']
 
@@ -65,10 +66,4 @@ function rowOf(job: Job): string[] {
 export function whenOf({ status, finishedAt, startedAt, runAt }: Job): string {
   if (finishedAt !== null) return `ended ${fromNow(finishedAt)}`
   return status === 'processing' ? `started ${fromNow(startedAt)}` : `due ${fromNow(runAt)}`
-}
-
-function parseLimit(text: string): number {
-  const limit = Number(text)
-  if (Number.isInteger(limit) && limit >= 1 && limit <= 1_000) return limit
-  throw new InvalidArgumentError('Expected a number from 1 to 1000.')
 }

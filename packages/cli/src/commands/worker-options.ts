@@ -56,3 +56,10 @@ export function parseCount(lowest: number): (text: string) => number {
     throw new InvalidArgumentError(`Expected a whole number from ${lowest}.`)
   }
 }
+
+/** Of the length of a page. */
+export function parseLimit(text: string): number {
+  const limit = Number(text)
+  if (Number.isInteger(limit) && limit >= 1 && limit <= 1_000) return limit
+  throw new InvalidArgumentError('Expected a number from 1 to 1000.')
+}
