@@ -32,6 +32,8 @@ interface Change {
   /** Why not; undefined: it may be done. */
   refuse(workflow: LockedWorkflow): string | undefined
   change(workflow: LockedWorkflow, steps: readonly StepRow[]): readonly StepRow[]
+  /** When all is decided: what it throws lets nothing have happened. */
+  check?(): void
   options?: CourseOptions
 }
 
@@ -46,6 +48,7 @@ class Refused extends Error {
 }
 
 const DEADLINE_MS = 120_000
+const BEGUN: readonly StepRow['status'][] = ['running', 'completed']
 
 async function changed(services: ChangeServices, id: string, change: Change): Promise<WorkflowChangeResult> {
   if (!isJobId(id)) return { status: 'not_found' }
@@ -64,6 +67,7 @@ async function changed(services: ChangeServices, id: string, change: Change): Pr
         },
       })
       if (outcome === undefined) return undefined
+      change.check?.()
       const { name, tenant } = outcome.workflow
       await auditWrite(tx, clock.databaseNow(), {
         actor,
@@ -112,6 +116,8 @@ export function resumeWorkflow(
   id: string,
   { by, payloads = {} }: { by: string; payloads?: Edits },
 ): Promise<WorkflowChangeResult> {
+  const edited: StepRow[] = []
+  let isUndoing = false
   return changed(services, id, {
     action: 'workflow.resume',
     by,
@@ -124,7 +130,9 @@ export function resumeWorkflow(
       return `Workflow ${id} is ${status}. ${why}`
     },
     change: (workflow, steps) => {
-      const begun = workflow.status === 'rollback failed' ? undoAgain(workflow, steps) : doAgain(workflow, steps)
+      isUndoing = workflow.status === 'rollback failed'
+      const begun = isUndoing ? undoAgain(workflow, steps) : doAgain(workflow, steps)
+      edited.push(...begun.filter(({ name }) => Object.hasOwn(payloads, name)))
       const names = begun.map(({ name }) => name)
       const wrong = Object.keys(payloads).find((name) => !names.includes(name))
       if (wrong === undefined) return begun
@@ -132,6 +140,7 @@ export function resumeWorkflow(
         `resume got a payload for "${wrong}", which is no step that begins anew: those are ${names.map((name) => `"${name}"`).join(', ')}.`,
       )
     },
+    check: () => checkBegun(edited, isUndoing),
   })
 }
 
@@ -146,6 +155,15 @@ function doAgain(workflow: LockedWorkflow, steps: readonly StepRow[]): StepRow[]
     step.completedAs = null
   }
   return open
+}
+
+/** What somebody wrote is used now or never: a step that begins later would be given what its definition says. */
+function checkBegun(edited: readonly StepRow[], isUndoing: boolean): void {
+  const idle = edited.find(({ status, undo }) => (isUndoing ? undo === 'none' : !BEGUN.includes(status)))
+  if (idle === undefined) return
+  throw new InvalidDefinition(
+    `resume got a payload for "${idle.name}", which does not begin yet: other steps come before it. Resume without it; if that step fails, resume with its payload then.`,
+  )
 }
 
 /** The rollback goes on where it failed. */

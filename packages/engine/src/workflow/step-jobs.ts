@@ -7,7 +7,7 @@ import type { JobContract } from '../contract/job.ts'
 import { parseStored, validate } from '../contract/payload.ts'
 import type { Registry } from '../contract/registry.ts'
 import { openStored } from '../contract/sealed.ts'
-import { EncryptionKeyMissing, NewerPayload, Undecryptable } from '../errors.ts'
+import { EncryptionKeyMissing, InvalidDefinition, NewerPayload, Undecryptable } from '../errors.ts'
 import { failureFrom } from '../failure.ts'
 import type { Session } from '../store/db.ts'
 import type { NewJob } from '../store/jobs.ts'
@@ -76,6 +76,7 @@ export class StepJobs {
           edit === undefined ? definition.payload(scope, element, item) : edited(definition.contract, edit)
         jobs.push(await this.#job(definition.contract, { item, payload, before }))
       }
+      this.#checkEdits(step, jobs)
       return jobs
     })
   }
@@ -101,6 +102,7 @@ export class StepJobs {
           edit === undefined ? undo.payload({ ...scope, payload: given, result }) : edited(undo.contract, edit)
         jobs.push(await this.#job(undo.contract, { item, payload, before }))
       }
+      this.#checkEdits(step, jobs)
       return jobs
     })
   }
@@ -121,6 +123,18 @@ export class StepJobs {
   #editOf({ name, isList }: StepRow, item: number): unknown {
     const edit = this.#given.edits[name]
     return isList ? (edit as Record<number, unknown> | undefined)?.[item] : edit
+  }
+
+  /** A payload for a job that does not begin anew would be lost without a word. */
+  #checkEdits({ name, isList }: StepRow, jobs: readonly StepJob[]): void {
+    const edit = this.#given.edits[name]
+    if (!isList || edit === undefined) return
+    const begun = new Set(jobs.map(({ item }) => String(item)))
+    const wrong = Object.keys(Object(edit)).find((index) => !begun.has(index))
+    if (wrong === undefined) return
+    throw new InvalidDefinition(
+      `resume got a payload for job ${JSON.stringify(wrong)} of step "${name}", which does not begin anew: expected the indexes ${some([...begun])}.`,
+    )
   }
 
   /** What is thrown in here is the author's, and would be thrown again next time. */
@@ -220,6 +234,9 @@ function listOf({ name, over }: StepDefinition, scope: StepScope): readonly unkn
     `Step "${name}" would have ${list.length} jobs, and ${MAX_ITEMS} is the most. Let each job do more of the work.`,
   )
 }
+
+const some = (indexes: readonly string[]): string =>
+  `${indexes.slice(0, 10).join(', ')}${indexes.length > 10 ? ' and more' : ''}`
 
 const issuesText = (issues: readonly { path: string; message: string }[]): string =>
   issues.map(({ path, message }) => `${path} ${message}`.trim()).join('; ')
