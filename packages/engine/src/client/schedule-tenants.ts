@@ -50,13 +50,19 @@ interface Page {
   readonly isLast: boolean
 }
 
+interface Pager {
+  readonly processId: string
+  /** In a transaction, when it is its turn. */
+  write<Result>(work: (tx: Transaction) => Promise<Result>): Promise<Result>
+}
+
 export class TenantPages {
   readonly #services: TickServices
-  readonly #processId: string
+  readonly #pager: Pager
 
-  constructor(services: TickServices, processId: string) {
+  constructor(services: TickServices, pager: Pager) {
     this.#services = services
-    this.#processId = processId
+    this.#pager = pager
   }
 
   /** All pages that are left. */
@@ -70,7 +76,7 @@ export class TenantPages {
   /** One page, and where the tick stands after it. Undefined: it is done, or somebody else is at it. */
   async page(tickId: string): Promise<TickResult | undefined> {
     const { db, clock } = this.#services
-    const claim = { tickId, processId: this.#processId, leaseMs: LEASE_MS }
+    const claim = { tickId, processId: this.#pager.processId, leaseMs: LEASE_MS }
     const tick = await scheduleTickClaim(db, clock.databaseNow(), claim)
     if (tick === undefined) return undefined
     const [row] = await scheduleGet(db, clock.databaseNow(), [tick.schedule])
@@ -103,7 +109,7 @@ export class TenantPages {
   /** All in one transaction; if one of them is refused, each in its own. Undefined: somebody else did this page. */
   async #write(page: Page, tick: TickUnderWay, entries: readonly Entry[]): Promise<TickResult | undefined> {
     try {
-      return await this.#services.db.transaction((tx) => this.#writeIn(tx, page, tick, entries))
+      return await this.#pager.write((tx) => this.#writeIn(tx, page, tick, entries))
     } catch (error) {
       if (isForLater(error)) throw error
       const [only] = entries

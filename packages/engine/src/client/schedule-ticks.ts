@@ -12,11 +12,13 @@ import {
   NO_JOBS,
   scheduleAdvance,
   scheduleTickInsert,
+  scheduleTickPatience,
   scheduleTickSettle,
   type TickOrigin,
   type TickResult,
 } from '../store/schedule-ticks.ts'
 import { type ScheduleRow, scheduleWrite, timingInForce } from '../store/schedules.ts'
+import { AtMost } from './at-most.ts'
 import { tellMissed, tellTick } from './schedule-events.ts'
 import { isForLater, type Known, knownSchedule, type Made, makePayload, refusalOf } from './schedule-payload.ts'
 import { TenantPages, type TickServices } from './schedule-tenants.ts'
@@ -36,19 +38,29 @@ interface Done {
   readonly result: TickResult | undefined
 }
 
+/** The worker needs its connections for claims. */
+const TRANSACTIONS_AT_ONCE = 2
+const LOCK_WAIT_MS = 1_000
+
 export class ScheduleTicks {
   /** Under which this process goes on with ticks that take several pages. */
   readonly processId = randomUUID()
   readonly #services: TickServices
   readonly #pages: TenantPages
+  readonly #writing = new AtMost(TRANSACTIONS_AT_ONCE)
 
   constructor(services: TickServices) {
     this.#services = services
-    this.#pages = new TenantPages(services, this.processId)
+    this.#pages = new TenantPages(services, { processId: this.processId, write: (work) => this.#write(work) })
   }
 
   known(row: ScheduleRow): Known | undefined {
     return knownSchedule(this.#services, row)
+  }
+
+  /** Its tick calls code of the author, which may take long. */
+  isCall(row: ScheduleRow): boolean {
+    return row.pausedAt === null && !row.options.perTenant && typeof this.known(row)?.payload === 'function'
   }
 
   /** Does what is due about a schedule: ends its pause, or ticks it. */
@@ -61,7 +73,7 @@ export class ScheduleTicks {
     const { fireAt, missed } = plan
     const isOurs =
       fireAt === undefined
-        ? (await this.#services.db.transaction(open)) !== undefined
+        ? (await this.#write(open)) !== undefined
         : (await this.#fire({ known, fireAt, previousFireAt: row.lastFireAt, origin: 'due', open })) !== undefined
     if (isOurs && missed !== undefined) tellMissed(this.#services, row.name, missed)
   }
@@ -114,7 +126,7 @@ export class ScheduleTicks {
   }
 
   #recordOnce({ known, open }: Fire, made: Made): Promise<Done | undefined> {
-    return this.#services.db.transaction(async (tx) => {
+    return this.#write(async (tx) => {
       const tick = await open(tx)
       if (tick === undefined) return undefined
       if (tick.tickId === null) return { tick, result: undefined }
@@ -140,6 +152,16 @@ export class ScheduleTicks {
     const nextAt = firstFire(timingInForce(row), row.pausedUntil)
     const resumed = { ...row, nextAt, pausedAt: null, pausedUntil: null, pausedBy: null, pauseReason: null }
     await scheduleWrite(this.#services.db, this.#now(), resumed, 'millrace: the pause is over')
+  }
+
+  /** Somebody may hold a key that its job needs: that is tried again, and others go on. */
+  #write<Result>(work: (tx: Transaction) => Promise<Result>): Promise<Result> {
+    return this.#writing.run(() =>
+      this.#services.db.transaction(async (tx) => {
+        await scheduleTickPatience(tx, LOCK_WAIT_MS)
+        return work(tx)
+      }),
+    )
   }
 
   #now(): Now {

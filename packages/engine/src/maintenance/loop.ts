@@ -8,6 +8,8 @@ export interface Ticker<Result> {
   delayAfter(result: Result): number
   /** It has to be there at a certain time: it sleeps as long as it says, neither longer nor shorter. */
   readonly isExact?: boolean
+  /** Resolves when nothing is left of what passes have begun and not waited for. */
+  idle?(): Promise<void>
 }
 
 export interface LoopOptions {
@@ -16,7 +18,7 @@ export interface LoopOptions {
   errorDelayMs?: number
 }
 
-/** Runs a ticker again and again. Starting twice and stopping twice are harmless; stop waits for the pass under way. */
+/** Runs a ticker again and again. Starting twice and stopping twice are harmless; stop waits for what is under way. */
 export class Loop<Result> {
   readonly #ticker: Ticker<Result>
   readonly #options: LoopOptions
@@ -40,6 +42,7 @@ export class Loop<Result> {
     this.#stopping.abort()
     this.#wake?.()
     await this.#running
+    await this.#ticker.idle?.()
     this.#running = undefined
   }
 

@@ -58,7 +58,9 @@ export function maintenanceLoops(services: MaintenanceServices): MaintenanceLoop
     },
   })
   const loop = <Result>(ticker: Ticker<Result>): Loop<unknown> => new Loop(ticker, { onError })
-  const scheduler = loop(new Scheduler({ ...services, ticks: new ScheduleTicks(services) }))
+  const scheduler: Loop<unknown> = loop(
+    new Scheduler({ ...services, ticks: new ScheduleTicks(services), onLate: () => scheduler.wake() }),
+  )
   const all = [
     loop(
       new Rescuer({

@@ -1,6 +1,6 @@
 // The ticks of schedules: what is due, and what became of each fire time.
 import type { Missed } from '../schedule/due.ts'
-import { textArray } from './arrays.ts'
+import { plainArray, textArray } from './arrays.ts'
 import type { Session } from './db.ts'
 import type { Now } from './jobs.ts'
 
@@ -37,6 +37,8 @@ export interface Knowledge {
   types: readonly string[]
   /** Who it is, a uuid. */
   processId: string
+  /** What it leaves alone for now. */
+  except: { names: readonly string[]; tickIds: readonly string[] }
 }
 
 export interface ScheduleLook {
@@ -48,7 +50,9 @@ export interface ScheduleLook {
 }
 
 export async function scheduleLook(session: Session, now: Now, known: Knowledge, limit: number): Promise<ScheduleLook> {
-  const values = [now, textArray(known.names), textArray(known.types), known.processId, limit]
+  const { names, types, processId, except } = known
+  const leftAlone = [textArray(except.names), plainArray(except.tickIds)]
+  const values = [now, textArray(names), textArray(types), processId, limit, ...leftAlone]
   const [look] = await session.run<ScheduleLook>('scheduleLook', values)
   return look as ScheduleLook
 }
@@ -76,6 +80,11 @@ export async function scheduleAdvance(tx: Session, now: Now, advance: Advance): 
     values.map((value) => value ?? null),
   )
   return tick
+}
+
+/** For the rest of the transaction. */
+export async function scheduleTickPatience(tx: Session, lockWaitMs: number): Promise<void> {
+  await tx.run('scheduleTickPatience', [`${lockWaitMs}ms`])
 }
 
 export interface AskedTick {

@@ -7,14 +7,13 @@ import type { ClientServices } from '../millrace.ts'
 export class InlineSchedules {
   readonly #services: ClientServices
   readonly #scheduler: Scheduler
+  readonly #errors: unknown[] = []
   #nextAtMs: number | null = null
 
   constructor(services: ClientServices) {
     this.#services = services
-    const onError = (_: string, error: unknown): never => {
-      throw error
-    }
-    this.#scheduler = new Scheduler({ ...services, ticks: new ScheduleTicks(services), onError })
+    const onError = (_: string, error: unknown) => void this.#errors.push(error)
+    this.#scheduler = new Scheduler({ ...services, ticks: new ScheduleTicks(services), onError, onLate: () => {} })
   }
 
   async declare(): Promise<void> {
@@ -24,12 +23,13 @@ export class InlineSchedules {
 
   /** Ticks what is due. */
   async fire(): Promise<void> {
-    let done: number
-    do {
-      const result = await this.#scheduler.tick()
-      done = result.done
-      this.#nextAtMs = result.nextInMs === null ? null : this.#nowMs() + Math.round(result.nextInMs)
-    } while (done > 0)
+    for (let isMore = true; isMore; ) {
+      const { begun, nextInMs } = await this.#scheduler.tick()
+      await this.#scheduler.idle()
+      if (this.#errors.length > 0) throw this.#errors.shift()
+      isMore = begun > 0
+      this.#nextAtMs = nextInMs === null ? null : this.#nowMs() + Math.round(nextInMs)
+    }
   }
 
   /** When the next is due, as the last pass saw it. A handler may have moved the clock beyond. */

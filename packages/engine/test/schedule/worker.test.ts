@@ -1,10 +1,7 @@
 import { cron, defineSchedule, every, implement } from 'millrace'
 import { drain, fakeClock } from 'millrace/testing'
 import { expect, test } from 'vitest'
-import { ScheduleTicks } from '#src/client/schedule-ticks'
-import { Scheduler } from '#src/maintenance/scheduler'
-import { Millrace } from '#src/millrace'
-import { by, report, scheduling } from '../support/schedules.ts'
+import { by, report, schedulerOf, scheduling } from '../support/schedules.ts'
 import { jobEvent, setup, shortLease } from '../support/setup.ts'
 
 const handlers = [implement(report, async ({ n }) => n)]
@@ -80,10 +77,9 @@ test('drain ticks schedules on its way, each at its time', async () => {
 test('an idle scheduler asks once a minute', async () => {
   await using t = await scheduling()
   const { millrace } = await t.pod([])
-  const services = Millrace.servicesOf(millrace)
-  const scheduler = new Scheduler({ ...services, ticks: new ScheduleTicks(services), onError: () => {} })
+  const scheduler = schedulerOf(millrace)
   const result = await scheduler.tick()
-  expect(result).toEqual({ done: 0, failed: 0, nextInMs: null })
+  expect(result).toEqual({ begun: 0, nextInMs: null })
   expect(scheduler.delayAfter(result)).toBe(60_000)
   expect(scheduler.delayAfter({ ...result, nextInMs: 5_000 })).toBeLessThanOrEqual(5_100)
   expect(scheduler.delayAfter({ ...result, nextInMs: 5_000 })).toBeGreaterThanOrEqual(5_000)

@@ -59,7 +59,7 @@ describe.each(['without statistics', 'with statistics'])('%s', (statistics) => {
 
   const later = new Date('2040-01-01')
   test.each([
-    ['scheduleLook', [null, '{}', '{report}', randomUUID(), 100], 300],
+    ['scheduleLook', [null, '{}', '{report}', randomUUID(), 100, '{}', '{}'], 300],
     ['scheduleAdvance', [null, 's7', 1, later, later, null, null, 0], 120],
     ['scheduleTicks', ['s7', 20], 60],
     ['scheduleRecentJobs', ['{s1,s2,s3}', 5], 60],

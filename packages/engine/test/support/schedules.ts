@@ -8,6 +8,8 @@ import {
 } from 'millrace'
 import { fakeClock } from 'millrace/testing'
 import { z } from 'zod'
+import { ScheduleTicks } from '#src/client/schedule-ticks'
+import { Scheduler, type SchedulerServices } from '#src/maintenance/scheduler'
 import { Millrace } from '#src/millrace'
 import { ensurePartitions } from '#src/store/partitions'
 import { InlineSchedules } from '#src/testing/inline-schedules'
@@ -15,6 +17,13 @@ import { setup } from './setup.ts'
 
 const queues = defineQueues({ main: {} })
 export const report = defineJob({ type: 'report', queue: queues.main, payload: z.object({ n: z.number() }) })
+
+/** The scheduler of a worker, whose passes are called by hand. */
+export function schedulerOf(millrace: unknown, others: Partial<SchedulerServices> = {}): Scheduler {
+  const services = Millrace.servicesOf(millrace as Millrace)
+  const silent = { onError: () => {}, onLate: () => {} }
+  return new Scheduler({ ...services, ticks: new ScheduleTicks(services), ...silent, ...others })
+}
 
 /** A process that ticks schedules when it is told to. */
 export interface Pod {

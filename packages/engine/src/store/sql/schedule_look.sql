@@ -1,5 +1,6 @@
 -- The schedules that this process can tick, the most urgent first, due or not; and the ticks it can go on with.
--- Params:  $1 now timestamptz or null, $2 names of its code text[], $3 job types it knows text[], $4 who it is uuid, $5 limit int
+-- Params:  $1 now timestamptz or null, $2 names of its code text[], $3 job types it knows text[], $4 who it is uuid, $5 limit int,
+--          $6 names text[] and $7 ids bigint[] of those that it has under way, or that failed here a moment ago
 -- Returns: one row: now, schedules and running as jsonb arrays of names and ids with wake_at (ms from now).
 -- Locks:   none
 -- Index:   schedule_for_look_idx, schedule_tick_running_idx
@@ -11,6 +12,7 @@ soonest as (
   from millrace.schedule
   where wake_at is not null
     and case source when 'code' then name = any($2::text[]) else job_type = any($3::text[]) end
+    and name <> all($6::text[])
   order by wake_at
   limit $5
 ),
@@ -20,6 +22,7 @@ running as (
     join millrace.schedule on schedule.name = tick.schedule
   where tick.outcome = 'running'
     and case source when 'code' then name = any($2::text[]) else job_type = any($3::text[]) end
+    and tick.id <> all($7::bigint[])
   order by tick.id
   limit $5
 )
