@@ -1,13 +1,14 @@
 // What the code of a program says about its schedules, written when a worker starts.
 //
 // Several workers may start at once: the rows are locked in one order. A cadence that has not changed keeps its timing, so
-// that an interval goes on from where it began; one that has changed counts from now on, and what is due is ticked first.
+// that an interval goes on from where it began; one that has changed counts from now on, and what is due by now is settled
+// by the one before.
 import { hostname } from 'node:os'
 import { isDeepStrictEqual } from 'node:util'
 import { InvalidDefinition } from '../errors.ts'
 import type { Schedule } from '../schedule/define.ts'
-import { firstFire, nextAfterEdit } from '../schedule/due.ts'
-import { timingOf } from '../schedule/when.ts'
+import { afterEdit, firstFire } from '../schedule/due.ts'
+import { timingOf, type When } from '../schedule/when.ts'
 import type { Database, Session } from '../store/db.ts'
 import type { Now } from '../store/jobs.ts'
 import {
@@ -63,9 +64,14 @@ async function update(tx: Session, now: Now, schedule: Schedule, row: ScheduleRo
   }
   const isSameCadence = isDeepStrictEqual(row.cadence, plain(when))
   if (isSameCadence && row.jobType === job.type && isDeepStrictEqual(row.options, plain(settings))) return
-  const timing = isSameCadence ? row.timing : timingOf(when, { now: row.now })
-  const nextAt = isSameCadence ? row.nextAt : nextAfterEdit(row.editedTiming ?? timing, row)
-  await scheduleWrite(tx, now, { ...row, jobType: job.type, cadence: when, timing, options: settings, nextAt }, BY)
+  const timed = isSameCadence ? row : { ...row, cadence: when, ...timingFrom(when, row) }
+  await scheduleWrite(tx, now, { ...timed, jobType: job.type, options: settings }, BY)
+}
+
+/** What somebody has set instead stays in force. */
+function timingFrom(when: When, row: ScheduleRow): Pick<ScheduleRow, 'timing' | 'nextAt'> {
+  const timing = timingOf(when, row)
+  return row.editedTiming === null ? afterEdit(row.timing, timing, row) : { timing, nextAt: row.nextAt }
 }
 
 const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value))

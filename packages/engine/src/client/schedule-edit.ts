@@ -3,9 +3,10 @@ import type { JobContract } from '../contract/job.ts'
 import { checkedPayload } from '../contract/payload.ts'
 import { InvalidDefinition } from '../errors.ts'
 import { type ScheduleOptions, settingsOf } from '../schedule/define.ts'
-import { nextAfterEdit } from '../schedule/due.ts'
+import { afterEdit } from '../schedule/due.ts'
+import { latestOf } from '../schedule/timing.ts'
 import { timingOf, type When } from '../schedule/when.ts'
-import type { ScheduleRow } from '../store/schedules.ts'
+import { type ScheduleRow, timingInForce } from '../store/schedules.ts'
 import type { By } from './schedule-backfill.ts'
 
 export interface ScheduleEdit extends ScheduleOptions, By {
@@ -18,13 +19,13 @@ export interface ScheduleEdit extends ScheduleOptions, By {
 /** An edit of what the code declares stands beside it, so that it can be taken back. */
 export function withTiming(row: ScheduleRow, when: When | null): ScheduleRow {
   if (row.source === 'code') {
-    const editedTiming = when === null ? null : timingOf(when, row)
-    return { ...row, editedTiming, nextAt: nextAfterEdit(editedTiming ?? row.timing, row) }
+    if (when === null) return { ...row, ...afterEdit(timingInForce(row), latestOf(row.timing), row), editedTiming: null }
+    const { timing: editedTiming, nextAt } = afterEdit(timingInForce(row), timingOf(when, row), row)
+    return { ...row, editedTiming, nextAt }
   }
   if (when === null)
     throw new InvalidDefinition(`Schedule "${row.name}" is in no code: give it another timing, or remove it.`)
-  const timing = timingOf(when, row)
-  return { ...row, cadence: when, timing, nextAt: nextAfterEdit(timing, row) }
+  return { ...row, cadence: when, ...afterEdit(row.timing, timingOf(when, row), row) }
 }
 
 export function withOptions(

@@ -4,7 +4,7 @@ import type { Registry } from '../contract/registry.ts'
 import type { ScheduleSettings } from '../schedule/define.ts'
 import { describe } from '../schedule/describe.ts'
 import { firstFire } from '../schedule/due.ts'
-import type { Timing } from '../schedule/timing.ts'
+import { latestOf, type Timing } from '../schedule/timing.ts'
 import type { Session } from '../store/db.ts'
 import { lookAt } from '../store/ended-jobs.ts'
 import { scheduleRecentJobs, type TickOutcome } from '../store/schedule-ticks.ts'
@@ -80,7 +80,8 @@ function stateOf(row: ListedRow, lastJobs: ScheduleState['lastJobs']): Omit<Sche
   const ended = lastJobs.filter(({ status }) => status !== 'live')
   const firstAlive = ended.findIndex(({ status }) => status !== 'dead')
   return {
-    ...{ name, jobType, source, status: statusOf(row), timing, description: describe(timing) },
+    ...{ name, jobType, source, status: statusOf(row), timing: latestOf(timing) },
+    description: describe(latestOf(timing)),
     isEdited: row.editedTiming !== null,
     options: row.options,
     nextAt: row.pausedAt === null ? row.nextAt : row.pausedUntil && firstFire(timing, row.pausedUntil),

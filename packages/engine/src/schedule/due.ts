@@ -1,7 +1,7 @@
 // Which fire times are due, which were missed, and what comes next. Pure: the database's clock is an argument.
 import type { MissedPolicy } from './define.ts'
 import { fires, nextFire } from './next-fire.ts'
-import type { Timing } from './timing.ts'
+import type { StoredTiming, Timing } from './timing.ts'
 
 /** With 'all', so many catch up. */
 export const MOST_CAUGHT_UP = 100
@@ -26,9 +26,9 @@ export interface TickPlan {
 }
 
 export interface DueSchedule {
-  readonly timing: Timing
+  readonly timing: StoredTiming
   readonly missed: MissedPolicy
-  /** The first fire time that nobody has ticked. It counts even if an edit has taken it out of the timing since. */
+  /** The first fire time that nobody has ticked. */
   readonly nextAt: Date
   readonly now: Date
 }
@@ -48,7 +48,7 @@ export function planTick({ timing, missed: policy, nextAt, now }: DueSchedule): 
   return { fireAt: latest, missed: span(timing, nextAt, latest, due.count - 1), nextAt: next }
 }
 
-function span(timing: Timing, from: Date, before: Date, count: number): Missed | undefined {
+function span(timing: StoredTiming, from: Date, before: Date, count: number): Missed | undefined {
   if (count === 0) return undefined
   return { from, to: previousFire(timing, before, from) ?? from, count }
 }
@@ -60,7 +60,7 @@ interface Due {
 }
 
 /** The fire times from `first`, which is one, to `now`. */
-function dueFires(timing: Timing, first: Date, now: Date): Due {
+function dueFires(timing: StoredTiming, first: Date, now: Date): Due {
   const last = [first]
   let count = 1
   for (let at = nextFire(timing, first); at !== undefined && at <= now; at = nextFire(timing, at)) {
@@ -73,7 +73,7 @@ function dueFires(timing: Timing, first: Date, now: Date): Due {
 }
 
 /** The last fire times after `from` up to `to`, without a walk over all of them: at least 100, if there are so many. */
-function lastFires(timing: Timing, from: Date, to: Date): Date[] {
+function lastFires(timing: StoredTiming, from: Date, to: Date): Date[] {
   const earliest = from.getTime() + 1
   for (let backMs = 1_000; ; backMs *= 2) {
     const start = Math.max(earliest, to.getTime() - backMs)
@@ -85,7 +85,7 @@ function lastFires(timing: Timing, from: Date, to: Date): Date[] {
 const FARTHEST_BACK_MS = 10 * 366 * 86_400_000
 
 /** The last fire time before `at`, not before `notBefore`; undefined: there is none, or none in ten years. */
-export function previousFire(timing: Timing, at: Date, notBefore?: Date): Date | undefined {
+export function previousFire(timing: StoredTiming, at: Date, notBefore?: Date): Date | undefined {
   const earliest = Math.max(notBefore?.getTime() ?? 0, at.getTime() - FARTHEST_BACK_MS)
   const to = new Date(at.getTime() - 1)
   for (let backMs = 60_000; ; backMs *= 2) {
@@ -96,19 +96,29 @@ export function previousFire(timing: Timing, at: Date, notBefore?: Date): Date |
 }
 
 /** Of a new schedule: a fire at this very moment counts. */
-export function firstFire(timing: Timing, now: Date): Date | null {
+export function firstFire(timing: StoredTiming, now: Date): Date | null {
   return fires(timing, { from: now, count: 1 }).next().value ?? null
 }
 
-/**
- * The next fire time after an edit: one that is due stays due, so that it is neither lost nor doubled, and what was fired
- * already is behind it.
- */
-export function nextAfterEdit(
-  timing: Timing,
-  { nextAt, lastFireAt, now }: { nextAt: Date | null; lastFireAt: Date | null; now: Date },
-): Date | null {
-  if (nextAt !== null && nextAt <= now) return nextAt
+export interface EditedSchedule {
+  readonly nextAt: Date | null
+  readonly lastFireAt: Date | null
+  readonly pausedAt: Date | null
+  readonly pausedUntil: Date | null
+  readonly now: Date
+}
+
+/** Another timing, which counts from now on: what is due by now is settled by the one before. */
+export function afterEdit(
+  before: StoredTiming,
+  after: Timing,
+  { nextAt, lastFireAt, pausedAt, pausedUntil, now }: EditedSchedule,
+): { timing: StoredTiming; nextAt: Date | null } {
+  const dueSince = pausedAt === null ? nextAt : pausedUntil
+  if (dueSince !== null && dueSince <= now) {
+    const isOver = before.kind === 'changed' && Date.parse(before.at) < dueSince.getTime()
+    return { timing: { kind: 'changed', before: isOver ? before.after : before, at: now.toISOString(), after }, nextAt }
+  }
   // After a fail-over the clock may be behind what was fired.
-  return nextFire(timing, lastFireAt !== null && lastFireAt > now ? lastFireAt : now) ?? null
+  return { timing: after, nextAt: nextFire(after, lastFireAt !== null && lastFireAt > now ? lastFireAt : now) ?? null }
 }

@@ -1,7 +1,7 @@
 import { calendarTimes } from './calendar.ts'
 import { cronTimes } from './cron.ts'
 import { type LocalTimes, nextInstant } from './local-times.ts'
-import type { IntervalTiming, Timing } from './timing.ts'
+import type { ChangedTiming, IntervalTiming, StoredTiming } from './timing.ts'
 import { zoneOf } from './zone.ts'
 
 export interface FireRange {
@@ -13,13 +13,13 @@ export interface FireRange {
 }
 
 /** The first fire strictly after that time; undefined if there will be none. */
-export function nextFire(timing: Timing, after: Date): Date | undefined {
+export function nextFire(timing: StoredTiming, after: Date): Date | undefined {
   const next = nextOf(timing)(after.getTime())
   return next === undefined ? undefined : new Date(next)
 }
 
 /** The fires of a range, one by one: without `to` and `count` there may be no end to them. */
-export function* fires(timing: Timing, { from, to, count = Number.POSITIVE_INFINITY }: FireRange): Generator<Date> {
+export function* fires(timing: StoredTiming, { from, to, count = Number.POSITIVE_INFINITY }: FireRange): Generator<Date> {
   const next = nextOf(timing)
   let fire = next(from.getTime() - 1)
   for (let i = 0; i < count && fire !== undefined; i++) {
@@ -29,7 +29,7 @@ export function* fires(timing: Timing, { from, to, count = Number.POSITIVE_INFIN
   }
 }
 
-function nextOf(timing: Timing): (after: number) => number | undefined {
+function nextOf(timing: StoredTiming): (after: number) => number | undefined {
   switch (timing.kind) {
     case 'cron':
       return nextOfTimes([cronTimes(timing.expression)], timing.timeZone)
@@ -37,6 +37,8 @@ function nextOf(timing: Timing): (after: number) => number | undefined {
       return nextOfTimes(calendarTimes(timing), timing.timeZone)
     case 'every':
       return (after) => nextOfInterval(timing, after)
+    case 'changed':
+      return nextOfChanged(timing)
   }
 }
 
@@ -45,6 +47,15 @@ function nextOfTimes(times: LocalTimes[], timeZone: string): (after: number) => 
   return (after) => {
     const found = times.flatMap((each) => nextInstant(each, zone, after) ?? [])
     return found.length === 0 ? undefined : Math.min(...found)
+  }
+}
+
+function nextOfChanged({ before, at, after: now }: ChangedTiming): (after: number) => number | undefined {
+  const changedAt = Date.parse(at)
+  const [nextBefore, nextNow] = [nextOf(before), nextOf(now)]
+  return (after) => {
+    const old = after < changedAt ? nextBefore(after) : undefined
+    return old !== undefined && old <= changedAt ? old : nextNow(Math.max(after, changedAt))
   }
 }
 

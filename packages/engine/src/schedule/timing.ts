@@ -5,6 +5,21 @@ export type Weekday = 0 | 1 | 2 | 3 | 4 | 5 | 6
 
 export type Timing = CronTiming | IntervalTiming | CalendarTiming
 
+/** As a row holds it. */
+export type StoredTiming = Timing | ChangedTiming
+
+/** It was edited while fire times were due: those count by the timing before. */
+export interface ChangedTiming {
+  kind: 'changed'
+  before: StoredTiming
+  /** The time of the edit, as ISO time: up to then, itself included, `before` counts. */
+  at: string
+  after: Timing
+}
+
+/** The one that counts now. */
+export const latestOf = (timing: StoredTiming): Timing => (timing.kind === 'changed' ? timing.after : timing)
+
 export interface CronTiming {
   kind: 'cron'
   /** Five fields, six with seconds in front, or the Quartz form with `?`. As the author wrote it. */

@@ -1,6 +1,6 @@
 // Schedules: what they are, when they are next, who changed them.
 import type { ScheduleSettings } from '../schedule/define.ts'
-import type { Timing } from '../schedule/timing.ts'
+import type { StoredTiming } from '../schedule/timing.ts'
 import type { When } from '../schedule/when.ts'
 import { textArray } from './arrays.ts'
 import type { Session } from './db.ts'
@@ -14,9 +14,9 @@ export interface ScheduleRow {
   jobType: string
   source: ScheduleSource
   cadence: When
-  timing: Timing
+  timing: StoredTiming
   /** What somebody has set instead, for a schedule of the code. */
-  editedTiming: Timing | null
+  editedTiming: StoredTiming | null
   options: ScheduleSettings
   payload: unknown
   nextAt: Date | null
@@ -45,7 +45,7 @@ export interface ListedRow extends ScheduleRow {
 }
 
 /** The timing in force. */
-export const timingInForce = ({ timing, editedTiming }: Pick<ScheduleRow, 'timing' | 'editedTiming'>): Timing =>
+export const timingInForce = ({ timing, editedTiming }: Pick<ScheduleRow, 'timing' | 'editedTiming'>): StoredTiming =>
   editedTiming ?? timing
 
 export function scheduleList(session: Session, now: Now, names: readonly string[] | null): Promise<ListedRow[]> {

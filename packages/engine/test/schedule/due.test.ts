@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type DueSchedule, firstFire, nextAfterEdit, planTick, previousFire } from '#src/schedule/due'
-import { nextFire } from '#src/schedule/next-fire'
+import { type DueSchedule, type EditedSchedule, afterEdit, firstFire, planTick, previousFire } from '#src/schedule/due'
+import { fires, nextFire } from '#src/schedule/next-fire'
 import type { Timing } from '#src/schedule/timing'
 
 const start = Date.parse('2030-01-01T00:00:00Z')
@@ -65,17 +65,38 @@ test('ten years of seconds are not walked one by one', () => {
 
 describe('after an edit', () => {
   const hourly: Timing = { kind: 'cron', expression: '0 * * * *', timeZone: 'UTC' }
-  const facts = { lastFireAt: at(0), now: at(1_800_000) }
-  test('what is due stays due, even if the new timing does not name it', () => {
-    const nextAt = at(1_700_000)
-    expect(nextAfterEdit(hourly, { ...facts, nextAt })).toEqual(nextAt)
-    const plan = planTick({ timing: hourly, missed: 'once', nextAt, now: facts.now })
-    expect(plan).toEqual({ fireAt: nextAt, missed: undefined, nextAt: at(3_600_000) })
+  const facts = { lastFireAt: at(0), pausedAt: null, pausedUntil: null, now: at(1_800_000) }
+
+  test('what is due by then is settled by the timing before, and the new one counts behind', () => {
+    const now = at(5 * 3_600_000 + 600_000)
+    const minutely: Timing = { kind: 'cron', expression: '* * * * *', timeZone: 'UTC' }
+    const { timing, nextAt } = afterEdit(hourly, minutely, { ...facts, nextAt: at(3_600_000), now })
+    expect(nextAt).toEqual(at(3_600_000))
+    const later = new Date(now.getTime() + 120_000)
+    const due = [1, 2, 3, 4, 5].map((hour) => at(hour * 3_600_000))
+    const all = [...due, at(now.getTime() - start + 60_000), later]
+    expect([...fires(timing, { from: at(3_600_000), to: later })]).toEqual(all)
+    const plan = { timing, missed: 'once' as const, nextAt: at(3_600_000), now }
+    expect(planTick(plan)).toMatchObject({ fireAt: due[4], missed: { count: 4 }, nextAt: all[5] })
+    expect(planTick({ ...plan, missed: 'all' })).toEqual({ fireAt: due[0], missed: undefined, nextAt: due[1] })
   })
+
+  test('a second edit remembers the first for as long as anything is due by it', () => {
+    const first = afterEdit(everyMs(60_000), hourly, { ...facts, nextAt: at(60_000), now: at(150_000) })
+    const again = { ...facts, now: at(7_500_000) }
+    const second = afterEdit(first.timing, everyMs(7_000_000), { ...again, nextAt: at(60_000) })
+    const expected = [60_000, 120_000, 3_600_000, 7_200_000, 14_000_000].map(at)
+    expect([...fires(second.timing, { from: at(1), to: at(14_000_000) })]).toEqual(expected)
+    const ticked = afterEdit(first.timing, everyMs(7_000_000), { ...again, nextAt: at(3_600_000) })
+    expect(ticked.timing).toMatchObject({ before: hourly })
+  })
+
   test('the next is after now, and after what was fired by a clock that has gone back since', () => {
-    expect(nextAfterEdit(hourly, { ...facts, nextAt: at(9_999_999) })).toEqual(at(3_600_000))
-    expect(nextAfterEdit(hourly, { lastFireAt: at(3_600_000), now: at(1), nextAt: null })).toEqual(at(7_200_000))
+    const edit = (row: Partial<EditedSchedule>) => afterEdit(everyMs(1_000), hourly, { ...facts, nextAt: null, ...row })
+    expect(edit({ nextAt: at(9_999_999) })).toEqual({ timing: hourly, nextAt: at(3_600_000) })
+    expect(edit({ lastFireAt: at(3_600_000), now: at(1) }).nextAt).toEqual(at(7_200_000))
   })
+
   test('nothing is next where the timing has come to its end', () => {
     expect(firstFire({ kind: 'cron', expression: '0 0 31 2 *', timeZone: 'UTC' }, at(0))).toBeNull()
   })

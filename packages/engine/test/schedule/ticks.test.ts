@@ -316,6 +316,26 @@ describe('an edit of the code', () => {
     expect(times(await t.ticks())).toEqual(['01:00', '01:30'])
   })
 
+  test('after an outage makes up for what was due by the old timing, and not for times that were never in it', async () => {
+    await using t = await scheduling()
+    const declared = { name: 'h', job: report, payload: { n: 1 }, missed: 'all' as const }
+    await t.pod([defineSchedule({ ...declared, when: cron('0 * * * *') })])
+    t.clock.moveTo('2030-01-01T03:10:00Z')
+    const newer = await t.pod([defineSchedule({ ...declared, when: cron('* * * * *') })])
+    t.clock.moveTo('2030-01-01T03:11:00Z')
+    await newer.millrace.schedules.edit('h', { when: cron('30 * * * *'), ...by })
+    t.clock.moveTo('2030-01-01T03:30:00Z')
+    await newer.millrace.schedules.edit('h', { when: null, ...by })
+    t.clock.moveTo('2030-01-01T03:31:00Z')
+    await newer.fire()
+    expect(times(await t.ticks())).toEqual(['01:00', '02:00', '03:00', '03:11', '03:30', '03:31'])
+    expect(await newer.millrace.schedules.get('h')).toMatchObject({
+      timing: { kind: 'cron', expression: '* * * * *' },
+      isEdited: false,
+      missed: 0,
+    })
+  })
+
   test('that changes nothing leaves an interval where it began', async () => {
     await using t = await scheduling()
     const schedule = defineSchedule({ name: 'i', job: report, when: every('40m'), payload: { n: 1 } })
