@@ -3,7 +3,7 @@ import { type Duration, toMs } from '../contract/duration.ts'
 import type { JobContract, PayloadInput, RequiresTenant } from '../contract/job.ts'
 import { suggestion } from '../did-you-mean.ts'
 import { InvalidDefinition } from '../errors.ts'
-import type { When } from './when.ts'
+import { checkWhen, type When } from './when.ts'
 
 /** What becomes of fire times that passed while nobody could tick. */
 export type MissedPolicy = 'skip' | 'once' | 'all'
@@ -109,6 +109,7 @@ export function defineSchedule<C extends JobContract, PerTenant extends boolean 
   const { name, job, when, payload, paused = false } = definition
   checkName(name)
   refuseUnknown(name, definition, KNOWN)
+  checkWhen(when)
   if (payload === undefined)
     throw new InvalidDefinition(`Schedule "${name}" has no payload: give a value, or a function of the fire time.`)
   return { name, job, when, payload, isPaused: paused, settings: settingsOf(name, job, definition) }

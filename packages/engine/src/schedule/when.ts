@@ -52,12 +52,9 @@ export function every(interval: Duration, { initialDelay }: { initialDelay?: Dur
 /** Different intervals by day and time, like the opening hours of a market. */
 export function calendar({ timeZone = 'UTC', rules, holidays = [] }: CalendarOptions): CalendarTiming {
   checkTimeZone(timeZone)
-  if (rules.length === 0)
-    throw new InvalidDefinition(
-      "A calendar has no rules. Expected one at least, like { days: 'mon-fri', every: '1h' }.",
-    )
-  for (const day of holidays) checkDate(day)
-  return { kind: 'calendar', timeZone, rules: rules.map(ruleOf), holidays: [...holidays] }
+  const timing: CalendarTiming = { kind: 'calendar', timeZone, rules: rules.map(ruleOf), holidays: [...holidays] }
+  checkRules(timing)
+  return timing
 }
 
 /**
@@ -65,9 +62,53 @@ export function calendar({ timeZone = 'UTC', rules, holidays = [] }: CalendarOpt
  * `nextFire(timing, now)` is behind it.
  */
 export function timingOf(when: When, { now }: { now: Date }): Timing {
+  checkWhen(when)
   if (when.kind !== 'every') return when
   const { kind, everyMs, initialDelayMs } = when
   return { kind, everyMs, startsAt: new Date(now.getTime() + initialDelayMs).toISOString() }
+}
+
+/** For plain data that did not come from cron(), every() or calendar(): out of JSON, say. */
+export function checkWhen(when: When): void {
+  switch (when?.kind) {
+    case 'cron':
+      cron(when.expression, when)
+      return
+    case 'every':
+      checkInterval(when.everyMs, 'everyMs')
+      toMs(when.initialDelayMs, 'initialDelayMs')
+      return
+    case 'calendar':
+      checkTimeZone(when.timeZone)
+      checkRules(when)
+      return
+    default:
+      throw new InvalidDefinition(
+        `A schedule is to fire by ${JSON.stringify(when)}, which nobody understands. Expected what cron(), every() or calendar() returns.`,
+      )
+  }
+}
+
+function checkRules({ rules, holidays }: CalendarTiming): void {
+  if (!Array.isArray(rules) || !Array.isArray(holidays) || rules.length === 0)
+    throw new InvalidDefinition(
+      "A calendar has no rules. Expected one at least, like { days: 'mon-fri', every: '1h' } for calendar(…), and a list of holidays.",
+    )
+  for (const day of holidays) checkDate(day)
+  for (const [index, { days, from, to, everyMs }] of rules.entries()) {
+    const where = `rules[${index}] of a calendar`
+    checkSpan(from, to, where)
+    checkInterval(everyMs, `everyMs of ${where}`)
+    if (!Array.isArray(days) || days.some((day) => !Number.isInteger(day) || day < 0 || day > 6))
+      throw new InvalidDefinition(
+        `days of ${where} are ${JSON.stringify(days)}. Expected numbers from 0, Sunday, to 6, Saturday.`,
+      )
+  }
+}
+
+function checkInterval(ms: number, what: string): void {
+  if (Number.isInteger(ms)) intervalMs(ms, what)
+  else throw new InvalidDefinition(`${what} is ${JSON.stringify(ms)}. Expected whole milliseconds, like 60000.`)
 }
 
 function intervalMs(interval: Duration, what: string): number {
@@ -78,6 +119,11 @@ function intervalMs(interval: Duration, what: string): number {
 
 function ruleOf({ days, from = '00:00', to = '24:00', every }: CalendarRuleOptions, index: number): CalendarRule {
   const where = `rules[${index}] of a calendar`
+  checkSpan(from, to, where)
+  return { ...daysOf(days, where), from, to, everyMs: intervalMs(every, `every of ${where}`) }
+}
+
+function checkSpan(from: string, to: string, where: string): void {
   for (const [name, time] of Object.entries({ from, to })) {
     if (/^([01]\d|2[0-3]):[0-5]\d$/.test(time) || (name === 'to' && time === '24:00')) continue
     throw new InvalidDefinition(`${name} of ${where} is ${JSON.stringify(time)}. Expected a time of day, like '09:30'.`)
@@ -86,7 +132,6 @@ function ruleOf({ days, from = '00:00', to = '24:00', every }: CalendarRuleOptio
     throw new InvalidDefinition(
       `${where} goes from ${from} to ${to}, which is beyond midnight. Write two rules: one to '24:00', one from '00:00'.`,
     )
-  return { ...daysOf(days, where), from, to, everyMs: intervalMs(every, `every of ${where}`) }
 }
 
 const WEEKDAYS = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat']

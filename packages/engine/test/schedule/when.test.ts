@@ -119,3 +119,22 @@ test('a timing is described in a sentence', () => {
     'every 5 minutes from 09:30 to 16:00 on Mon–Fri; every 6 hours on Sat, Sun, holidays; UTC',
   )
 })
+
+test.each([
+  [{ kind: 'every', everyMs: 1, initialDelayMs: 0 }, /everyMs is 1: a second is the least/],
+  [{ kind: 'every', everyMs: 1_000.5, initialDelayMs: 0 }, /everyMs is 1000.5. Expected whole milliseconds/],
+  [{ kind: 'every', everyMs: '1m', initialDelayMs: 0 }, /everyMs is "1m". Expected whole/],
+  [{ kind: 'every', everyMs: 60_000 }, /initialDelayMs is undefined/],
+  [{ kind: 'hourly' }, /nobody understands/],
+  [null, /nobody understands/],
+  [{ kind: 'cron', expression: '99 * * * *', timeZone: 'UTC' }, /99/],
+  [{ kind: 'cron', expression: '* * * * *', timeZone: 'Mars' }, /There is no time zone "Mars"/],
+  [{ kind: 'cron', timeZone: 'UTC' }, /cron expression/],
+  [{ kind: 'calendar', timeZone: 'UTC', rules: [], holidays: [] }, /no rules/],
+  [{ kind: 'calendar', timeZone: 'UTC', rules: [{ days: [7], from: '00:00', to: '24:00', everyMs: 60_000 }], holidays: [] }, /days of rules\[0\]/],
+  [{ kind: 'calendar', timeZone: 'UTC', rules: [{ days: [1], from: '9', to: '24:00', everyMs: 60_000 }], holidays: [] }, /from of rules\[0\]/],
+  [{ kind: 'calendar', timeZone: 'UTC', rules: [{ days: [1], from: '00:00', to: '24:00', everyMs: 5 }], holidays: [] }, /everyMs of rules\[0\]/],
+])('plain data is checked before it is stored: %j', (when, message) => {
+  expect(() => timingOf(when as never, { now: new Date() })).toThrow(InvalidDefinition)
+  expect(() => timingOf(when as never, { now: new Date() })).toThrow(message)
+})
