@@ -7,7 +7,7 @@ import { hostname } from 'node:os'
 import { isDeepStrictEqual } from 'node:util'
 import { InvalidDefinition } from '../errors.ts'
 import type { Schedule } from '../schedule/define.ts'
-import { afterEdit, firstFire } from '../schedule/due.ts'
+import { afterEdit, firstFire, inPhase } from '../schedule/due.ts'
 import { timingOf, type When } from '../schedule/when.ts'
 import type { Database, Session } from '../store/db.ts'
 import type { Now } from '../store/jobs.ts'
@@ -70,7 +70,7 @@ async function update(tx: Session, now: Now, schedule: Schedule, row: ScheduleRo
 
 /** What somebody has set instead stays in force. */
 function timingFrom(when: When, row: ScheduleRow): Pick<ScheduleRow, 'timing' | 'nextAt'> {
-  const timing = timingOf(when, row)
+  const timing = inPhase(row.timing, timingOf(when, row))
   return row.editedTiming === null ? afterEdit(row.timing, timing, row) : { timing, nextAt: row.nextAt }
 }
 

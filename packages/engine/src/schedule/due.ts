@@ -1,7 +1,7 @@
 // Which fire times are due, which were missed, and what comes next. Pure: the database's clock is an argument.
 import type { MissedPolicy } from './define.ts'
 import { fires, nextFire } from './next-fire.ts'
-import type { StoredTiming, Timing } from './timing.ts'
+import { latestOf, type StoredTiming, type Timing } from './timing.ts'
 
 /** With 'all', so many catch up. */
 export const MOST_CAUGHT_UP = 100
@@ -98,6 +98,13 @@ export function previousFire(timing: StoredTiming, at: Date, notBefore?: Date): 
 /** Of a new schedule: a fire at this very moment counts. */
 export function firstFire(timing: StoredTiming, now: Date): Date | null {
   return fires(timing, { from: now, count: 1 }).next().value ?? null
+}
+
+/** An interval that takes the place of another goes on from where that began: whoever restarts it often does not put it off. */
+export function inPhase(before: StoredTiming, after: Timing): Timing {
+  const old = latestOf(before)
+  if (old.kind !== 'every' || after.kind !== 'every') return after
+  return Date.parse(old.startsAt) < Date.parse(after.startsAt) ? { ...after, startsAt: old.startsAt } : after
 }
 
 export interface EditedSchedule {

@@ -348,6 +348,20 @@ describe('an edit of the code', () => {
     expect(times(await t.ticks())).toEqual(['00:40', '01:20', '02:00'])
   })
 
+  test('of an interval goes on from where it began, so that versions that take turns do not put it off', async () => {
+    await using t = await scheduling()
+    const version = (interval: '60m' | '90m') =>
+      defineSchedule({ name: 'i', job: report, when: every(interval), payload: { n: 1 } })
+    const pods = [await t.pod([version('60m')]), await t.pod([version('90m')])]
+    for (let i = 0; i < 18; i++) {
+      t.clock.advance('20m')
+      await pods[i % 2]?.declare()
+      await pods[i % 2]?.fire()
+    }
+    // Whole intervals after 01:00, of the version that was the last to start.
+    expect(times(await t.ticks())).toEqual(['01:00', '02:00', '04:00', '05:30', '06:00'])
+  })
+
   test('of the time zone, on the night when clocks are changed, fires each local time once', async () => {
     await using t = await scheduling('2030-10-26T20:00:00Z')
     const nightly = (timeZone: string) =>
