@@ -77,8 +77,13 @@ function cells(schedule: ScheduleState): string[] {
   return [name, jobType, oneLine(when, 50), status, next, last, oneLine(troubleOf(schedule), 80)]
 }
 
-function troubleOf({ failures, deadInARow, missed, pause, lastTick }: ScheduleState): string {
+/** Beyond this nobody ticks it; a worker is late by milliseconds. */
+const OVERDUE_MS = 60_000
+
+function troubleOf(schedule: ScheduleState): string {
+  const { failures, deadInARow, missed, pause, lastTick, overdueMs, nextAt } = schedule
   const troubles = [
+    overdueMs < OVERDUE_MS ? '' : `overdue: it should have fired ${fromNow(nextAt)}`,
     pause === null ? '' : `paused by ${pause.by}: ${pause.reason}`,
     failures === 0 ? '' : `${counted(failures, 'failed tick')} in a row: ${lastTick?.reason ?? ''}`,
     deadInARow === 0 ? '' : `${counted(deadInARow, 'job')} died in a row`,

@@ -32,6 +32,11 @@ export interface ScheduleState {
   payload: unknown
   /** The next fire time, or the first after the pause. Null: none, or nobody knows when the pause ends. */
   nextAt: Date | null
+  /**
+   * For how long it should have been ticked, whoever is to blame: no worker, or none that can. 0: it is not due, or paused.
+   * Workers that live are late by some milliseconds.
+   */
+  overdueMs: number
   /** The last fire time for which jobs were enqueued. */
   lastFireAt: Date | null
   lastTick: { fireAt: Date; outcome: TickOutcome; reason: string | null; latenessMs: number } | null
@@ -77,6 +82,7 @@ function stateOf(row: ListedRow, lastJobs: ScheduleState['lastJobs']): Omit<Sche
   const { name, jobType, source, failures, missed, lastFireAt } = row
   const { declaredAt, declaredBy, createdAt, updatedAt, updatedBy } = row
   const timing = timingInForce(row)
+  const nextAt = row.pausedAt === null ? row.nextAt : row.pausedUntil && firstFire(timing, row.pausedUntil)
   const ended = lastJobs.filter(({ status }) => status !== 'live')
   const firstAlive = ended.findIndex(({ status }) => status !== 'dead')
   return {
@@ -84,7 +90,8 @@ function stateOf(row: ListedRow, lastJobs: ScheduleState['lastJobs']): Omit<Sche
     description: describe(latestOf(timing)),
     isEdited: row.editedTiming !== null,
     options: row.options,
-    nextAt: row.pausedAt === null ? row.nextAt : row.pausedUntil && firstFire(timing, row.pausedUntil),
+    nextAt,
+    overdueMs: nextAt === null ? 0 : Math.max(0, row.now.getTime() - nextAt.getTime()),
     lastFireAt,
     lastTick: row.lastTick && {
       ...row.lastTick,

@@ -277,6 +277,18 @@ describe('a schedule of the code', () => {
   })
 })
 
+test('what nobody ticks is shown as overdue, unless it is paused', async () => {
+  await using t = await scheduling()
+  const { schedules } = (await t.pod([hourly])).millrace
+  expect(await schedules.list()).toMatchObject([{ overdueMs: 0 }])
+  t.clock.moveTo(at('03:10:00'))
+  expect(await schedules.get('hourly')).toMatchObject({ status: 'active', overdueMs: 130 * 60_000 })
+  await schedules.pause('hourly', { reason: 'unclear', for: '1h', ...by })
+  expect(await schedules.list()).toMatchObject([{ overdueMs: 0 }])
+  t.clock.moveTo(at('05:30:00'))
+  expect(await schedules.list()).toMatchObject([{ nextAt: at('05:00:00'), overdueMs: 30 * 60_000 }])
+})
+
 test('jobs that keep dying are shown by the list', async () => {
   await using t = await graveyard()
   const millrace = t.client([report], { schedules: [yearly] })
