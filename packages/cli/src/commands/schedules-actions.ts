@@ -127,7 +127,7 @@ interface CreateOptions extends Decision {
 
 export function createCommand(): Command {
   const command = new Command('create')
-    .description('Create a schedule that is in no code. Workers that know its job type tick it.')
+    .description('Create a schedule that is in no code. Workers that run its job type tick it.')
     .requiredOption('--type <type>', 'the type of its jobs')
     .addOption(new Option('--payload <json>', 'of its jobs').argParser(parseJson).makeOptionMandatory())
     .option('--cron <expression>', "when, like '0 8 * * *'")

@@ -81,9 +81,10 @@ function cells(schedule: ScheduleState): string[] {
 const OVERDUE_MS = 60_000
 
 function troubleOf(schedule: ScheduleState): string {
-  const { failures, deadInARow, missed, pause, lastTick, overdueMs, nextAt } = schedule
+  const { failures, deadInARow, missed, pause, lastTick, overdueMs, nextAt, hidesCode } = schedule
   const troubles = [
     overdueMs < OVERDUE_MS ? '' : `overdue: it should have fired ${fromNow(nextAt)}`,
+    hidesCode ? 'the code declares one of this name too, which does not fire' : '',
     pause === null ? '' : `paused by ${pause.by}: ${pause.reason}`,
     failures === 0 ? '' : `${counted(failures, 'failed tick')} in a row: ${lastTick?.reason ?? ''}`,
     deadInARow === 0 ? '' : `${counted(deadInARow, 'job')} died in a row`,

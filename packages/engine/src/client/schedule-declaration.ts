@@ -5,7 +5,6 @@
 // by the one before.
 import { hostname } from 'node:os'
 import { isDeepStrictEqual } from 'node:util'
-import { InvalidDefinition } from '../errors.ts'
 import type { Schedule } from '../schedule/define.ts'
 import { afterEdit, firstFire, inPhase } from '../schedule/due.ts'
 import { timingOf, type When } from '../schedule/when.ts'
@@ -22,22 +21,37 @@ import {
 
 const BY = 'code'
 
-export async function declareSchedules(db: Database, now: Now, schedules: readonly Schedule[]): Promise<void> {
-  if (schedules.length === 0) return
+export interface Declaration {
+  /** Something is new, or was edited. */
+  readonly isNews: boolean
+  /** Names that schedules created at run time have: those go on, and the code's do not fire. */
+  readonly taken: readonly string[]
+}
+
+export async function declareSchedules(
+  db: Database,
+  now: Now,
+  schedules: readonly Schedule[],
+): Promise<Declaration> {
+  if (schedules.length === 0) return { isNews: false, taken: [] }
   const sorted = [...schedules].sort((a, b) => (a.name < b.name ? -1 : 1))
   const names = sorted.map(({ name }) => name)
-  await db.transaction(async (tx) => {
+  return db.transaction(async (tx) => {
     const rows = await scheduleLock(tx, now, names)
-    for (const schedule of sorted) {
+    const taken = names.filter((name) => rows.get(name)?.source === 'runtime')
+    let isNews = false
+    for (const schedule of sorted.filter(({ name }) => !taken.includes(name))) {
       const row = rows.get(schedule.name)
-      if (row === undefined) await insert(tx, now, schedule)
-      else await update(tx, now, schedule, row)
+      const isWritten = row === undefined ? insert(tx, now, schedule) : update(tx, now, schedule, row)
+      isNews = (await isWritten) || isNews
     }
-    await scheduleDeclared(tx, now, names, `${hostname()} ${process.pid}`)
+    const free = names.filter((name) => !taken.includes(name))
+    await scheduleDeclared(tx, now, free, `${hostname()} ${process.pid}`)
+    return { isNews, taken }
   })
 }
 
-async function insert(tx: Session, now: Now, schedule: Schedule): Promise<void> {
+async function insert(tx: Session, now: Now, schedule: Schedule): Promise<boolean> {
   const { name, job, when, settings, isPaused } = schedule
   const at = await clockRead(tx, now)
   const timing = timingOf(when, { now: at })
@@ -52,20 +66,15 @@ async function insert(tx: Session, now: Now, schedule: Schedule): Promise<void> 
   }
   const pauseReason = isPaused ? 'its code declares it as paused' : null
   // Another worker may have declared it since we looked: then it is there, and the same.
-  await scheduleInsert(tx, now, { ...row, nextAt: firstFire(timing, at), pauseReason }, BY)
+  return scheduleInsert(tx, now, { ...row, nextAt: firstFire(timing, at), pauseReason }, BY)
 }
 
-async function update(tx: Session, now: Now, schedule: Schedule, row: ScheduleRow): Promise<void> {
-  const { name, job, when, settings } = schedule
-  if (row.source === 'runtime') {
-    throw new InvalidDefinition(
-      `The code declares schedule "${name}", and one of that name was created at run time. Rename one of them, or remove that one: millrace schedules remove ${name}.`,
-    )
-  }
+async function update(tx: Session, now: Now, schedule: Schedule, row: ScheduleRow): Promise<boolean> {
+  const { job, when, settings } = schedule
   const isSameCadence = isDeepStrictEqual(row.cadence, plain(when))
-  if (isSameCadence && row.jobType === job.type && isDeepStrictEqual(row.options, plain(settings))) return
+  if (isSameCadence && row.jobType === job.type && isDeepStrictEqual(row.options, plain(settings))) return false
   const timed = isSameCadence ? row : { ...row, cadence: when, ...timingFrom(when, row) }
-  await scheduleWrite(tx, now, { ...timed, jobType: job.type, options: settings }, BY)
+  return scheduleWrite(tx, now, { ...timed, jobType: job.type, options: settings }, BY)
 }
 
 /** What somebody has set instead stays in force. */

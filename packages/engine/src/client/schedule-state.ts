@@ -44,6 +44,8 @@ export interface ScheduleState {
   failures: number
   /** Fire times that passed without a tick, since ever. */
   missed: number
+  /** It was created at run time, and the code of a living worker declares one of the same name, which does not fire. */
+  hidesCode: boolean
   pause: { reason: string; by: string; at: Date; until: Date | null } | null
   /** Its last jobs, newest first: 'live' waits or runs, 'unknown' is gone from the archive. None with `perTenant`. */
   lastJobs: { id: string; status: 'live' | 'completed' | 'cancelled' | 'dead' | 'unknown' }[]
@@ -99,6 +101,7 @@ function stateOf(row: ListedRow, lastJobs: ScheduleState['lastJobs']): Omit<Sche
       outcome: row.lastTick.outcome as TickOutcome,
     },
     ...{ failures, missed },
+    hidesCode: row.hidesCode,
     pause: pauseOf(row),
     lastJobs,
     deadInARow: firstAlive === -1 ? ended.length : firstAlive,

@@ -145,7 +145,7 @@ export class Schedules {
     })
   }
 
-  /** A schedule that no code knows: any program that has the contract of its job ticks it. */
+  /** A schedule that no code knows: workers that run its job type tick it. */
   async create({ name, type, when, payload, by, ...options }: NewScheduleOptions): Promise<ScheduleState> {
     const { db, clock, registry, declared } = this.#services
     const actor = author(by)

@@ -1,5 +1,5 @@
 // Ticks schedules when they are due: those that the code of this process declares, and those that were created at run time
-// for job types it knows.
+// for job types it runs.
 //
 // Runs in every worker process, all at once: the first to move a schedule on enqueues its job, the others find it done. It
 // sleeps until the next fire time, at most a minute, and is woken when schedules are changed. If it dies halfway, nothing has
@@ -9,7 +9,6 @@
 import { AtMost } from '../client/at-most.ts'
 import type { ScheduleTicks } from '../client/schedule-ticks.ts'
 import { type Clock, monotonicMs, within } from '../clock.ts'
-import type { Registry } from '../contract/registry.ts'
 import type { DeclaredSchedules } from '../schedule/schedules.ts'
 import type { Database } from '../store/db.ts'
 import { type ScheduleLook, scheduleLook } from '../store/schedule-ticks.ts'
@@ -29,8 +28,9 @@ const CALLED_AT_ONCE = 20
 export interface SchedulerServices {
   db: Database
   clock: Clock
-  registry: Registry
   declared: DeclaredSchedules
+  /** Of schedules that were created at run time it ticks those with these job types: the list calls others orphaned. */
+  types: readonly string[]
   ticks: ScheduleTicks
   onError(during: string, error: unknown): void
   /** Something that took long is done: look again. */
@@ -98,12 +98,12 @@ export class Scheduler implements Ticker<SchedulerResult> {
   }
 
   async #look(): Promise<ScheduleLook> {
-    const { db, clock, registry, declared, ticks } = this.#services
+    const { db, clock, declared, types, ticks } = this.#services
     for (const [task, until] of this.#failed) if (until <= monotonicMs()) this.#failed.delete(task)
     const busy = [...this.#underWay.keys(), ...this.#failed.keys()]
     const idsOf = (kind: Task['kind']) => busy.filter((task) => task.kind === kind).map(({ id }) => id)
     const except = { names: idsOf('schedule'), tickIds: idsOf('tick') }
-    const known = { names: declared.names, types: registry.types, processId: ticks.processId, except }
+    const known = { names: declared.names, types, processId: ticks.processId, except }
     return scheduleLook(db, clock.databaseNow(), known, LOOKED_AT)
   }
 

@@ -32,6 +32,8 @@ export interface MaintenanceServices extends Pick<LoopOptions, 'onError'> {
   logger: Logger
   enqueuer: Enqueuer
   declared: DeclaredSchedules
+  /** Job types that it has handlers for. */
+  types: readonly string[]
   sweepMs: number
   deadLetterAlertAt: number
   mayJudge(): boolean

@@ -33,7 +33,7 @@ export interface ScheduleTick {
 export interface Knowledge {
   /** Schedules of its code. */
   names: readonly string[]
-  /** Job types, for schedules that were created at run time. */
+  /** Job types it runs, for schedules that were created at run time. */
   types: readonly string[]
   /** Who it is, a uuid. */
   processId: string

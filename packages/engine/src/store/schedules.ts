@@ -41,6 +41,7 @@ export interface ListedRow extends ScheduleRow {
   /** By the code of a living worker. */
   isDeclared: boolean
   hasWorkers: boolean
+  hidesCode: boolean
   lastTick: { fireAt: string; outcome: string; reason: string | null; latenessMs: number } | null
 }
 

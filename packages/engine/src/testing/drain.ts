@@ -39,7 +39,12 @@ export async function drain(
   const breakers = inlineBreakers(services)
   const contracts = handlers.map(({ contract }) => contract)
   const claims = new InlineClaims(services, contracts, breakers)
-  const drainer = new Drainer(services, claims, { runner: new InlineRunner(services, handlers, breakers), options })
+  const runner = new InlineRunner(services, handlers, breakers)
+  const schedules = new InlineSchedules(
+    services,
+    contracts.map(({ type }) => type),
+  )
+  const drainer = new Drainer(services, claims, { runner, schedules, options })
   await claims.begin()
   try {
     await drainer.drain()
@@ -62,12 +67,12 @@ class Drainer {
   constructor(
     services: ClientServices,
     claims: InlineClaims,
-    { runner, options }: { runner: InlineRunner; options: DrainOptions },
+    { runner, schedules, options }: { runner: InlineRunner; schedules: InlineSchedules; options: DrainOptions },
   ) {
     this.#services = services
     this.#claims = claims
     this.#runner = runner
-    this.#schedules = new InlineSchedules(services)
+    this.#schedules = schedules
     this.#options = options
     this.#queues = options.queues ?? claims.queues
     const unknown = this.#queues.find((queue) => !claims.queues.includes(queue))

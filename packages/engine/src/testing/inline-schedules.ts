@@ -10,10 +10,11 @@ export class InlineSchedules {
   readonly #errors: unknown[] = []
   #nextAtMs: number | null = null
 
-  constructor(services: ClientServices) {
+  constructor(services: ClientServices, types: readonly string[]) {
     this.#services = services
     const onError = (_: string, error: unknown) => void this.#errors.push(error)
-    this.#scheduler = new Scheduler({ ...services, ticks: new ScheduleTicks(services), onError, onLate: () => {} })
+    const ticks = new ScheduleTicks(services)
+    this.#scheduler = new Scheduler({ ...services, types, ticks, onError, onLate: () => {} })
   }
 
   async declare(): Promise<void> {

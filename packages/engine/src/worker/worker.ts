@@ -185,7 +185,7 @@ export class Worker {
     const { budgets } = registry
     if (budgets.length > 0) await budgetDeclare(db, clock.databaseNow(), budgets)
     await this.#declareHistory()
-    await declareSchedules(db, clock.databaseNow(), this.#services.declared.all)
+    await this.#declareSchedules()
     await this.#isolated.start()
     await this.#lease.take()
     if (this.#stopped !== undefined) throw new WorkerStopping()
@@ -196,6 +196,16 @@ export class Worker {
     this.#fetcher.start()
     for (const loop of this.#loops) loop.start()
     events.emit('worker_started', { workerId: this.id })
+  }
+
+  /** Whoever creates a schedule must not keep workers from starting. */
+  async #declareSchedules(): Promise<void> {
+    const { db, clock, declared, logger, waker } = this.#services
+    const { isNews, taken } = await declareSchedules(db, clock.databaseNow(), declared.all)
+    for (const schedule of taken) {
+      logger.error({ worker: this.id, schedule }, 'a schedule of the code does not fire: its name is taken at run time')
+    }
+    if (isNews) await waker.tellWorkers([{ kind: 'schedules' }])
   }
 
   /** Jobs run without a history too: whoever is missing it finds out why. Housekeeping tries again. */
@@ -246,6 +256,10 @@ export class Worker {
     this.#services.events.emit('worker_stopped', { workerId: this.id })
   }
 
+  get #types(): string[] {
+    return this.#settings.implementations.map(({ contract }) => contract.type)
+  }
+
   #makeLease(): Lease {
     const { connection, times, lanes } = this.#settings
     const worker = {
@@ -253,7 +267,7 @@ export class Worker {
       pid: process.pid,
       version: VERSION,
       lanes: Object.fromEntries(lanes.map((lane) => [lane.name, lane.slots])),
-      types: this.#settings.implementations.map(({ contract }) => contract.type),
+      types: this.#types,
       schedules: this.#services.declared.names,
       ttlMs: times.ttlMs,
     }
@@ -449,6 +463,7 @@ export class Worker {
     const { times, deadLetterAlertAt } = this.#settings
     return maintenanceLoops({
       ...this.#services,
+      types: this.#types,
       sweepMs: times.sweepMs,
       deadLetterAlertAt,
       backloggedQueues: () => this.#backlogged(),

@@ -1,6 +1,7 @@
 import {
   createMillrace,
   cron,
+  defineJob,
   defineSchedule,
   every,
   InvalidDefinition,
@@ -11,7 +12,7 @@ import {
 import { describe, expect, test } from 'vitest'
 import { graveyard } from '../support/dead-letters.ts'
 import { by, report, scheduling } from '../support/schedules.ts'
-import { silent } from '../support/setup.ts'
+import { shortLease, silent } from '../support/setup.ts'
 
 const hourly = defineSchedule({
   name: 'hourly',
@@ -221,6 +222,23 @@ describe('a schedule that was created at run time', () => {
     expect(actions.map(({ action }) => action)).toEqual(['schedule.create', 'schedule.edit', 'schedule.remove'])
   })
 
+  test('is orphaned while the workers that live know its type but do not run it: they do not tick it', async () => {
+    await using t = await scheduling()
+    const other = defineJob({ type: 'other', queue: report.queue, payload: report.payload })
+    const millrace = t.client([report, other])
+    await millrace.work({ handlers: [implement(other, async () => {})], lease: shortLease })
+    const now = { ...weekly, when: every('7d', { initialDelay: 0 }) }
+    expect(await millrace.schedules.create(now)).toMatchObject({ status: 'orphaned' })
+    const ticked = millrace.events.next('schedule_ticked')
+    await millrace.schedules.create({ ...now, name: 'theirs', type: 'other' })
+    expect(await ticked).toMatchObject({ schedule: 'theirs' })
+    expect(await t.ticks('weekly')).toEqual([])
+    const running = millrace.events.next('schedule_ticked')
+    await millrace.work({ handlers, lease: shortLease })
+    expect(await running).toMatchObject({ schedule: 'weekly' })
+    expect(await millrace.schedules.get('weekly')).toMatchObject({ status: 'active' })
+  })
+
   test('is checked as an enqueue is, and its name is its own', async () => {
     await using t = await scheduling()
     const { schedules } = (await t.pod([hourly])).millrace
@@ -234,7 +252,15 @@ describe('a schedule that was created at run time', () => {
     await expect(schedules.edit('weekly', { payload: { n: null }, ...by })).rejects.toThrow(InvalidPayload)
     await expect(schedules.edit('weekly', { when: null, ...by })).rejects.toThrow(/is in no code/)
     const clash = defineSchedule({ name: 'weekly', job: report, when: every('1h'), payload: { n: 1 } })
-    await expect(t.pod([clash])).rejects.toThrow(/created at run time/)
+    const errors: unknown[] = []
+    const logger = { ...silent, error: (facts: unknown) => void errors.push(facts) }
+    const millrace = t.client([report], { schedules: [clash, hourly], logger })
+    await millrace.work({ handlers })
+    expect(errors).toMatchObject([{ schedule: 'weekly' }])
+    expect(await millrace.schedules.list()).toMatchObject([
+      { name: 'hourly', hidesCode: false },
+      { name: 'weekly', source: 'runtime', status: 'active', hidesCode: true, declaredAt: null },
+    ])
   })
 })
 

@@ -21,8 +21,9 @@ export const report = defineJob({ type: 'report', queue: queues.main, payload: z
 /** The scheduler of a worker, whose passes are called by hand. */
 export function schedulerOf(millrace: unknown, others: Partial<SchedulerServices> = {}): Scheduler {
   const services = Millrace.servicesOf(millrace as Millrace)
+  const { types } = services.registry
   const silent = { onError: () => {}, onLate: () => {} }
-  return new Scheduler({ ...services, ticks: new ScheduleTicks(services), ...silent, ...others })
+  return new Scheduler({ ...services, types, ticks: new ScheduleTicks(services), ...silent, ...others })
 }
 
 /** A process that ticks schedules when it is told to. */
@@ -50,7 +51,7 @@ export async function scheduling(start = '2030-01-01T00:00:00.001Z') {
       const millrace = t.client(jobs, { clock, schedules, ...options }) as Millrace
       const services = Millrace.servicesOf(millrace)
       await ensurePartitions(services.db, clock.now())
-      const inline = new InlineSchedules(services)
+      const inline = new InlineSchedules(services, services.registry.types)
       const pod: Pod = {
         millrace,
         declare: () => inline.declare(),

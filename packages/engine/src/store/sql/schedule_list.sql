@@ -1,7 +1,8 @@
 -- Schedules by name, with their newest tick and whether a living worker takes care of them: its code
 -- declares them, or it runs the job type of one that was created at run time.
 -- Params:  $1 now timestamptz or null, $2 names text[] or null for all
--- Returns: the schedules; `now`; `is_declared`; `has_workers`: some worker lives at all; `last_tick`.
+-- Returns: the schedules; `now`; `is_declared`; `has_workers`: some worker lives at all; `hides_code`: it was
+--          created at run time, and the code of a living worker declares one of that name; `last_tick`.
 -- Locks:   none
 -- Index:   schedule_pkey, schedule_tick_by_schedule_idx
 -- Leases live on the database's own clock, whatever a test does with time.
@@ -19,6 +20,7 @@ select name, job_type, source, cadence, timing, edited_timing, options, payload,
     where case source when 'code' then schedule.name = any(living.schedules) else schedule.job_type = any(living.types) end
   ) as is_declared,
   exists (select from living) as has_workers,
+  source = 'runtime' and exists (select from living where schedule.name = any(living.schedules)) as hides_code,
   (select jsonb_build_object('fireAt', fire_at, 'outcome', outcome, 'reason', reason, 'latenessMs', lateness_ms)
    from millrace.schedule_tick as tick where tick.schedule = schedule.name order by tick.id desc limit 1) as last_tick
 from millrace.schedule

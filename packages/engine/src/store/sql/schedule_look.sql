@@ -1,5 +1,5 @@
 -- The schedules that this process can tick, the most urgent first, due or not; and the ticks it can go on with.
--- Params:  $1 now timestamptz or null, $2 names of its code text[], $3 job types it knows text[], $4 who it is uuid, $5 limit int,
+-- Params:  $1 now timestamptz or null, $2 names of its code text[], $3 job types it runs text[], $4 who it is uuid, $5 limit int,
 --          $6 names text[] and $7 ids bigint[] of those that it has under way, or that failed here a moment ago
 -- Returns: one row: now, schedules and running as jsonb arrays of names and ids with wake_at (ms from now).
 -- Locks:   none
