@@ -3,7 +3,7 @@ import type { JobContract } from '../contract/job.ts'
 import { checkedPayload } from '../contract/payload.ts'
 import { InvalidDefinition } from '../errors.ts'
 import { type ScheduleOptions, settingsOf } from '../schedule/define.ts'
-import { afterEdit } from '../schedule/due.ts'
+import { afterEdit, firstFire } from '../schedule/due.ts'
 import { latestOf } from '../schedule/timing.ts'
 import { timingOf, type When } from '../schedule/when.ts'
 import { type ScheduleRow, timingInForce } from '../store/schedules.ts'
@@ -26,6 +26,14 @@ export function withTiming(row: ScheduleRow, when: When | null): ScheduleRow {
   if (when === null)
     throw new InvalidDefinition(`Schedule "${row.name}" is in no code: give it another timing, or remove it.`)
   return { ...row, cadence: when, ...afterEdit(row.timing, timingOf(when, row), row) }
+}
+
+/** What would have fired meanwhile was not missed: somebody wanted it so. It counts from the end of the pause on. */
+export function withoutPause(row: ScheduleRow): ScheduleRow {
+  const { now, pausedUntil } = row
+  const end = pausedUntil !== null && pausedUntil < now ? pausedUntil : now
+  const nextAt = firstFire(timingInForce(row), end)
+  return { ...row, nextAt, pausedAt: null, pausedUntil: null, pausedBy: null, pauseReason: null }
 }
 
 export function withOptions(

@@ -3,8 +3,8 @@
 // The payload is made first, outside of any transaction. Then one short transaction moves the schedule on, if nobody has
 // moved it, and writes tick and job. Whoever comes second finds it moved and forgets what it has made.
 import { randomUUID } from 'node:crypto'
-import { firstFire, planTick } from '../schedule/due.ts'
-import type { Transaction } from '../store/db.ts'
+import { planGivingUp, planTick } from '../schedule/due.ts'
+import type { Session, Transaction } from '../store/db.ts'
 import type { Now } from '../store/jobs.ts'
 import {
   type AskedTick,
@@ -19,6 +19,7 @@ import {
 } from '../store/schedule-ticks.ts'
 import { type ScheduleRow, scheduleWrite, timingInForce } from '../store/schedules.ts'
 import { AtMost } from './at-most.ts'
+import { withoutPause } from './schedule-edit.ts'
 import { tellMissed, tellTick } from './schedule-events.ts'
 import { isForLater, type Known, knownSchedule, type Made, makePayload, refusalOf } from './schedule-payload.ts'
 import { TenantPages, type TickServices } from './schedule-tenants.ts'
@@ -76,6 +77,16 @@ export class ScheduleTicks {
         ? (await this.#write(open)) !== undefined
         : (await this.#fire({ known, fireAt, previousFireAt: row.lastFireAt, origin: 'due', open })) !== undefined
     if (isOurs && missed !== undefined) tellMissed(this.#services, row.name, missed)
+  }
+
+  /** Notes what is due as missed, in the transaction of whoever pauses it, and moves it on. */
+  async giveUp(tx: Session, row: ScheduleRow): Promise<ScheduleRow> {
+    const { name, nextAt, now } = row
+    if (row.pausedAt !== null || nextAt === null || nextAt > now) return row
+    const plan = planGivingUp({ timing: timingInForce(row), nextAt, now })
+    await scheduleAdvance(tx, this.#now(), { ...row, ...plan })
+    if (plan.missed !== undefined) tellMissed(this.#services, name, plan.missed)
+    return { ...row, nextAt: plan.nextAt ?? null, revision: String(BigInt(row.revision) + 1n) }
   }
 
   /** Ticks a schedule because somebody says so. Undefined: that fire time was ticked before. */
@@ -146,12 +157,9 @@ export class ScheduleTicks {
     return { ...NO_JOBS, outcome: 'skipped', reason, jobId: enqueued.id }
   }
 
-  /** What would have fired meanwhile was not missed: somebody wanted it so. */
   async #endPause(row: ScheduleRow): Promise<void> {
     if (row.pausedUntil === null || row.pausedUntil > row.now) return
-    const nextAt = firstFire(timingInForce(row), row.pausedUntil)
-    const resumed = { ...row, nextAt, pausedAt: null, pausedUntil: null, pausedBy: null, pauseReason: null }
-    await scheduleWrite(this.#services.db, this.#now(), resumed, 'millrace: the pause is over')
+    await scheduleWrite(this.#services.db, this.#now(), withoutPause(row), 'millrace: the pause is over')
   }
 
   /** Somebody may hold a key that its job needs: that is tried again, and others go on. */

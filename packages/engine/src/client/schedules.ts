@@ -24,7 +24,7 @@ import {
 } from '../store/schedules.ts'
 import { author, label } from './enqueue-options.ts'
 import { type BackfillRange, type BackfillResult, type By, backfill } from './schedule-backfill.ts'
-import { checkStored, type ScheduleEdit, withOptions, withTiming } from './schedule-edit.ts'
+import { checkStored, type ScheduleEdit, withOptions, withoutPause, withTiming } from './schedule-edit.ts'
 import type { Known } from './schedule-payload.ts'
 import { type ScheduleState, scheduleStates } from './schedule-state.ts'
 import type { TickServices } from './schedule-tenants.ts'
@@ -98,7 +98,10 @@ export class Schedules {
     return result
   }
 
-  /** It does not fire until somebody resumes it, or until then. What would have fired meanwhile is not made up for. */
+  /**
+   * It does not fire until somebody resumes it, or until then. What would have fired meanwhile is not made up for; what was
+   * due before and nobody had ticked is recorded as missed.
+   */
   async pause(name: string, options: SchedulePause): Promise<ScheduleState> {
     const { reason } = options
     const actor = author(options.by)
@@ -108,21 +111,21 @@ export class Schedules {
     if (!reason) throw new InvalidDefinition('A pause needs a reason: others will ask why.')
     const pauseReason = label(reason, 'reason')
     const entry = { actor, action: 'schedule.pause', target: name, details: { reason, until: options.until, forMs } }
-    return this.#change(name, entry, (row) => {
+    return this.#change(name, entry, async (row, tx) => {
       const until = forMs === undefined ? options.until : new Date(row.now.getTime() + forMs)
       if (until !== undefined && !(until > row.now))
         throw new InvalidDefinition(`until is ${String(until)}: expected a time in the future.`)
-      return { ...row, pausedAt: row.now, pausedUntil: until ?? null, pausedBy: actor, pauseReason }
+      const settled = await this.#ticks.giveUp(tx, row)
+      return { ...settled, pausedAt: row.now, pausedUntil: until ?? null, pausedBy: actor, pauseReason }
     })
   }
 
-  /** It fires again at the next time from now on. */
+  /** It fires again at the next time from now on, or from the end of the pause if that has passed. */
   async resume(name: string, { by }: By): Promise<ScheduleState> {
     const entry = { actor: author(by), action: 'schedule.resume', target: name }
     return this.#change(name, entry, (row) => {
       if (row.pausedAt === null) return row
-      const nextAt = firstFire(timingInForce(row), row.now)
-      return { ...row, nextAt, pausedAt: null, pausedUntil: null, pausedBy: null, pauseReason: null }
+      return withoutPause(row)
     })
   }
 
@@ -203,13 +206,17 @@ export class Schedules {
     )
   }
 
-  async #change(name: string, entry: NewAuditEntry, change: (row: ScheduleRow) => ScheduleRow): Promise<ScheduleState> {
+  async #change(
+    name: string,
+    entry: NewAuditEntry,
+    change: (row: ScheduleRow, tx: Session) => ScheduleRow | Promise<ScheduleRow>,
+  ): Promise<ScheduleState> {
     const { db, clock } = this.#services
     const now = clock.databaseNow()
     const isThere = await db.transaction(async (tx) => {
       const row = (await scheduleLock(tx, now, [name])).get(name)
       if (row === undefined) return false
-      const changed = change(row)
+      const changed = await change(row, tx)
       if (changed === row) return true
       await scheduleWrite(tx, now, changed, entry.actor)
       await this.#audit(tx, entry)

@@ -42,10 +42,18 @@ export function planTick({ timing, missed: policy, nextAt, now }: DueSchedule): 
     const passed = due.count - Math.min(due.last.length, MOST_CAUGHT_UP)
     return { fireAt, missed: span(timing, nextAt, fireAt, passed), nextAt: nextFire(timing, fireAt) }
   }
-  const next = nextFire(timing, latest)
-  if (policy === 'skip' && now.getTime() - latest.getTime() > TOLERATED_MS)
-    return { fireAt: undefined, missed: { from: nextAt, to: latest, count: due.count }, nextAt: next }
-  return { fireAt: latest, missed: span(timing, nextAt, latest, due.count - 1), nextAt: next }
+  if (policy === 'skip' && now.getTime() - latest.getTime() > TOLERATED_MS) return allMissed(timing, nextAt, due)
+  return { fireAt: latest, missed: span(timing, nextAt, latest, due.count - 1), nextAt: nextFire(timing, latest) }
+}
+
+/** Nobody wants what is due any more: it is noted as missed. */
+export function planGivingUp({ timing, nextAt, now }: Omit<DueSchedule, 'missed'>): TickPlan {
+  return allMissed(timing, nextAt, dueFires(timing, nextAt, now))
+}
+
+function allMissed(timing: StoredTiming, from: Date, { last, count }: Due): TickPlan {
+  const to = last.at(-1) as Date
+  return { fireAt: undefined, missed: { from, to, count }, nextAt: nextFire(timing, to) }
 }
 
 function span(timing: StoredTiming, from: Date, before: Date, count: number): Missed | undefined {

@@ -59,6 +59,33 @@ describe('a pause', () => {
     ])
   })
 
+  test('records what was due before, which nobody had ticked', async () => {
+    await using t = await scheduling()
+    const pod = await t.pod([hourly])
+    t.clock.moveTo(at('03:10:00'))
+    await pod.millrace.schedules.pause('hourly', { reason: 'unclear', ...by })
+    expect(await t.ticks()).toMatchObject([
+      { outcome: 'missed', missed: 3, fire_at: at('01:00:00'), missed_to: at('03:00:00') },
+    ])
+    expect(pod.missed).toMatchObject([{ schedule: 'hourly', count: 3 }])
+    t.clock.moveTo(at('06:10:00'))
+    expect(await pod.millrace.schedules.resume('hourly', by)).toMatchObject({ missed: 3, nextAt: at('07:00:00') })
+  })
+
+  test('that has ended while nobody could tick is made up for from its end on, also if it is resumed by hand', async () => {
+    await using t = await scheduling()
+    const pod = await t.pod([hourly])
+    await pod.millrace.schedules.pause('hourly', { reason: 'unclear', until: at('02:30:00'), ...by })
+    t.clock.moveTo(at('05:10:00'))
+    await pod.millrace.schedules.resume('hourly', by)
+    await pod.fire()
+    const ticks = (await t.ticks()).map(({ outcome, missed, fire_at }) => [outcome, missed, fire_at])
+    expect(ticks.sort()).toEqual([
+      ['enqueued', 0, at('05:00:00')],
+      ['missed', 2, at('03:00:00')],
+    ])
+  })
+
   test('can be what the code begins with', async () => {
     await using t = await scheduling()
     const schedule = { name: 'hourly', job: report, when: cron('0 * * * *'), payload: { n: 1 }, paused: true }
