@@ -7,8 +7,8 @@ import { latestOf, type StoredTiming, type Timing } from './timing.ts'
 export const MOST_CAUGHT_UP = 100
 /** With 'skip', a tick that is later than this is missed. */
 const TOLERATED_MS = 60_000
-/** Beyond so many the missed ones are no longer counted one by one. */
-const MOST_COUNTED = 10_000
+/** Beyond so many the missed ones are no longer counted one by one: a day of minutes, and some 30 ms of everybody's time. */
+const MOST_COUNTED = 1_500
 
 export interface Missed {
   readonly from: Date
@@ -71,7 +71,7 @@ interface Due {
 function dueFires(timing: StoredTiming, first: Date, now: Date): Due {
   const last = [first]
   let count = 1
-  for (let at = nextFire(timing, first); at !== undefined && at <= now; at = nextFire(timing, at)) {
+  for (const at of fires(timing, { from: new Date(first.getTime() + 1), to: now })) {
     if (count === MOST_COUNTED) return { last: lastFires(timing, first, now), count }
     last.push(at)
     if (last.length > MOST_CAUGHT_UP) last.shift()
