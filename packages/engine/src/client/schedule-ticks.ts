@@ -153,7 +153,8 @@ export class ScheduleTicks {
     if (made.kind === 'error') return { ...NO_JOBS, outcome: 'failed', reason: made.reason }
     const enqueued = await this.#services.enqueuer.enqueue(contract, made.payload, { ...made.options, tx })
     if (enqueued.status !== 'duplicate') return { ...NO_JOBS, outcome: 'enqueued', jobId: enqueued.id, jobs: 1 }
-    const reason = `job ${enqueued.id}, enqueued before, is not done`
+    const why = contract.dedupe.mode === 'window' ? 'holds its dedup key for a window that is open' : 'is not done'
+    const reason = `job ${enqueued.id}, enqueued before, ${why}`
     return { ...NO_JOBS, outcome: 'skipped', reason, jobId: enqueued.id }
   }
 

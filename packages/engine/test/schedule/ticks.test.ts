@@ -170,6 +170,25 @@ describe('while the job of an earlier tick is not done', () => {
     expect((await t.ticks()).map(({ outcome }) => outcome)).toEqual(['enqueued', 'skipped', 'enqueued'])
   })
 
+  test('a window that is open is not mistaken for a job that is not done', async () => {
+    await using t = await scheduling()
+    const windowed = defineJob({
+      type: 'windowed',
+      queue: report.queue,
+      payload: z.object({ n: z.number() }),
+      dedupe: { key: ({ n }) => String(n), mode: 'window', window: '3h' },
+    })
+    const schedule = defineSchedule({ name: 'w', job: windowed, when: cron('0 * * * *'), payload: { n: 1 } })
+    const pod = await t.pod([schedule], { jobs: [windowed] })
+    for (let i = 0; i < 2; i++) {
+      t.clock.advance('1h')
+      await pod.fire()
+      await t.finishJobs()
+    }
+    expect((await t.ticks()).map(({ outcome }) => outcome)).toEqual(['enqueued', 'skipped'])
+    expect((await t.ticks())[1]?.reason).toMatch(/^job \d+, enqueued before, holds its dedup key for a window that is open$/)
+  })
+
   test("'allow' enqueues another beside it, 'queue' one that runs behind it", async () => {
     await using t = await scheduling()
     const pod = await t.pod([
