@@ -79,6 +79,7 @@ export function resumeCommand(): Command {
 interface BackfillOptions extends Decision {
   readonly from: Date
   readonly to: Date
+  readonly force?: true
 }
 
 export function backfillCommand(): Command {
@@ -88,10 +89,11 @@ export function backfillCommand(): Command {
     )
     .addOption(new Option('--from <time>', 'the first fire time').argParser(parseTime).makeOptionMandatory())
     .addOption(new Option('--to <time>', 'the last').argParser(parseTime).makeOptionMandatory())
+    .option('--force', 'also what is more than 30 days old, whose jobs may be enqueued twice')
   return acting<BackfillOptions>(
     command,
-    async (millrace, name, { from, to, by }) => {
-      const value = await millrace.schedules.backfill(name, { from, to, by })
+    async (millrace, name, { from, to, by, force = false }) => {
+      const value = await millrace.schedules.backfill(name, { from, to, by, force })
       const { fires, before, enqueued, skipped, failed } = value
       if (failed > 0) process.exitCode = 1
       const counts = `${enqueued} enqueued, ${before} ticked before, ${skipped} skipped, ${failed} failed`

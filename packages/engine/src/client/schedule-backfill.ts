@@ -3,8 +3,8 @@ import { InvalidDefinition } from '../errors.ts'
 import { previousFire } from '../schedule/due.ts'
 import { fires } from '../schedule/next-fire.ts'
 import type { Database } from '../store/db.ts'
-import { scheduleTicked, type TickOutcome } from '../store/schedule-ticks.ts'
-import { timingInForce } from '../store/schedules.ts'
+import { scheduleTicked, TICKS_KEPT_MS, type TickOutcome } from '../store/schedule-ticks.ts'
+import { scheduleList, timingInForce } from '../store/schedules.ts'
 import type { Known } from './schedule-payload.ts'
 import type { ScheduleTicks } from './schedule-ticks.ts'
 
@@ -17,6 +17,8 @@ export interface BackfillRange extends By {
   /** The first and the last fire time, both included. */
   from: Date
   to: Date
+  /** Also fire times so old that it is forgotten whether they were ticked: their jobs may be enqueued twice. Default false. */
+  force?: boolean
 }
 
 export interface BackfillResult {
@@ -35,12 +37,13 @@ const MOST = 1_000
 export async function backfill(
   { db, ticks }: { db: Database; ticks: ScheduleTicks },
   known: Known,
-  { from, to, by }: BackfillRange,
+  { from, to, by, force = false }: BackfillRange,
   noted: (range: { from: Date; to: Date }) => Promise<void>,
 ): Promise<BackfillResult> {
   const { name } = known.row
   const timing = timingInForce(known.row)
   const wanted = firesOf(known, from, to)
+  if (!force) await refuseForgotten(db, known, wanted)
   await noted({ from, to })
   const ticked = await scheduleTicked(db, name, from, to)
   const counts: Record<TickOutcome | 'before', number> = {
@@ -55,6 +58,17 @@ export async function backfill(
   }
   const { before, enqueued, skipped, failed, running } = counts
   return { fires: wanted.length, before, enqueued: enqueued + running, skipped, failed }
+}
+
+/** Those before the schedule was written were never due. */
+async function refuseForgotten(db: Database, { row }: Known, wanted: readonly Date[]): Promise<void> {
+  const [listed] = await scheduleList(db, row.now, [row.name])
+  const keptSince = new Date(row.now.getTime() - TICKS_KEPT_MS)
+  const forgotten = wanted.filter((fireAt) => fireAt < keptSince && listed !== undefined && fireAt >= listed.createdAt)
+  if (forgotten.length === 0) return
+  throw new InvalidDefinition(
+    `${forgotten.length} of the fire times of "${row.name}" are more than 30 days old, so that it is forgotten which of them were ticked. Begin the range at ${keptSince.toISOString()}, or say that their jobs may be enqueued twice: force.`,
+  )
 }
 
 function firesOf({ row }: Known, from: Date, to: Date): Date[] {

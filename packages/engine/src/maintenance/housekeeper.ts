@@ -17,7 +17,7 @@ import { jobCancelWaiting, type Now } from '../store/jobs.ts'
 import { oncePrune, stepKeep } from '../store/once-keys.ts'
 import { ensurePartitions, prunePartitions } from '../store/partitions.ts'
 import { pausePrune } from '../store/pauses.ts'
-import { scheduleTickPrune } from '../store/schedule-ticks.ts'
+import { scheduleTickPrune, TICKS_KEPT_MS } from '../store/schedule-ticks.ts'
 import { tenantLeftovers } from '../store/tenants.ts'
 import { workerPrune } from '../store/workers.ts'
 import { workflowPrune } from '../store/workflows.ts'
@@ -32,7 +32,6 @@ const LEFTOVERS_AT_ONCE = 1_000
 const ONCE_KEYS_AT_ONCE = 1_000
 const STEPS_AT_ONCE = 1_000
 const WINDOWS_AT_ONCE = 5_000
-const FORGET_TICKS_AFTER_MS = 30 * 24 * HOUR_MS
 const TICKS_AT_ONCE = 5_000
 /** Rows of workflows. */
 const WORKFLOW_ROWS_AT_ONCE = 10_000
@@ -84,7 +83,7 @@ export class Housekeeper implements Ticker<HousekeepingResult> {
       onceKeysForgotten: await oncePrune(this.#db, now, ONCE_KEYS_AT_ONCE),
       leftoversCancelled: await this.#cancelLeftovers(now),
       windowsForgotten: await dedupWindowPrune(this.#db, now, WINDOWS_AT_ONCE),
-      ticksForgotten: await scheduleTickPrune(this.#db, now, FORGET_TICKS_AFTER_MS, TICKS_AT_ONCE),
+      ticksForgotten: await scheduleTickPrune(this.#db, now, TICKS_KEPT_MS, TICKS_AT_ONCE),
       workflowsForgotten: await workflowPrune(this.#db, now, WORKFLOW_ROWS_AT_ONCE),
     }
   }

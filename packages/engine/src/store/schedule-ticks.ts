@@ -7,6 +7,9 @@ import type { Now } from './jobs.ts'
 export type TickOrigin = 'due' | 'manual' | 'backfill'
 export type TickOutcome = 'running' | 'enqueued' | 'skipped' | 'failed' | 'missed'
 
+/** After that they are forgotten, and nobody can tell whether a fire time was ticked. */
+export const TICKS_KEPT_MS = 30 * 86_400_000
+
 export interface ScheduleTick {
   id: string
   fireAt: Date

@@ -200,6 +200,18 @@ describe('a backfill', () => {
     expect(await pod.millrace.schedules.list()).toMatchObject([{ nextAt: at('02:00:00') }])
   })
 
+  test('of what is so old that it is forgotten whether it was ticked has to be forced', async () => {
+    await using t = await scheduling()
+    const { millrace } = await t.pod([hourly])
+    const before = { from: new Date('2029-12-31T22:00:00Z'), to: at('00:00:00'), ...by }
+    const range = { from: at('00:30:00'), to: at('02:00:00'), ...by }
+    t.clock.moveTo('2030-02-01T00:00:00Z')
+    await expect(millrace.schedules.backfill('hourly', range)).rejects.toThrow(/forgotten which of them were ticked/)
+    expect(await t.jobs()).toEqual([])
+    expect(await millrace.schedules.backfill('hourly', before)).toMatchObject({ enqueued: 3 })
+    expect(await millrace.schedules.backfill('hourly', { ...range, force: true })).toMatchObject({ enqueued: 2 })
+  })
+
   test('of the future, backwards, or of too much is refused', async () => {
     await using t = await scheduling()
     const { millrace } = await t.pod([hourly])
