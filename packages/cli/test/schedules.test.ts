@@ -1,4 +1,4 @@
-import { createMillrace } from 'millrace'
+import { createMillrace, every } from 'millrace'
 import { expect, test } from 'vitest'
 import { freshDatabase } from './support/database.ts'
 import { fixture, Program } from './support/program.ts'
@@ -77,6 +77,31 @@ test('others are created and removed at the command line', async () => {
     err: expect.stringContaining('Did you mean "often"?'),
   })
   expect((await t.millrace.schedules.list()).map(({ name }) => name)).toEqual(['often'])
+})
+
+test('schedules are edited at the command line', async () => {
+  await using t = await setup()
+  await (await t.millrace.work({ handlers: t.handlers })).stop()
+  expect(await t.run('edit', 'yearly', '--cron', '0 8 * * *')).toMatchObject({
+    code: 0,
+    out: expect.stringMatching(/^Schedule "yearly" fires at 08:00 every day, UTC: next \d{4}-/),
+  })
+  expect(JSON.parse((await t.run('edit', 'yearly', '--as-code', '--json')).out)).toMatchObject({ isEdited: false })
+  expect(await t.run('edit', 'yearly')).toMatchObject({ code: 1, err: expect.stringContaining('Nothing is to be edited') })
+  expect(await t.run('edit', 'yearly', '--overlap', 'skip')).toMatchObject({
+    code: 1,
+    err: expect.stringContaining('only `when` can be edited'),
+  })
+  const when = every('1h')
+  await t.millrace.schedules.create({ name: 'often', type: 'report', payload: { year: 1 }, when, by: 'ann' })
+  expect(await t.run('edit', 'often', '--every', '2h')).toMatchObject({
+    code: 1,
+    err: expect.stringContaining('Pass --module'),
+  })
+  const edited = ['--every', '2h', '--payload', '{"year":2}', '--missed', 'all', '--json', ...module]
+  expect(JSON.parse((await t.run('edit', 'often', ...edited)).out)).toMatchObject({
+    ...{ description: 'every 2 hours', payload: { year: 2 }, options: { missed: 'all' } },
+  })
 })
 
 test('what needs the code says so', async () => {

@@ -1,6 +1,15 @@
 // What changes schedules: each with who decides, written into the audit log.
 import { Command, InvalidArgumentError, Option } from 'commander'
-import { cron, type Duration, every, type Millrace, type MissedPolicy, type OverlapPolicy, type When } from 'millrace'
+import {
+  cron,
+  type Duration,
+  every,
+  type Millrace,
+  type MissedPolicy,
+  type OverlapPolicy,
+  type ScheduleState,
+  type When,
+} from 'millrace'
 import { addClientOptions, addModuleOption, type ClientOptions, demandWorkload, withClient } from '../client.ts'
 import { Refused } from '../failure.ts'
 import { fromNow, print, printJson } from '../print.ts'
@@ -18,12 +27,17 @@ type Act<Options> = (
   options: Options,
 ) => Promise<{ value: unknown; sentence: string }>
 
-/** A command about one schedule; `needsCode`: the workload, because it makes the payload. */
-function acting<Options extends Decision>(command: Command, act: Act<Options>, needsCode = false): Command {
+/** Whether the workload is needed, because it makes or checks the payload; of an edit only where none of it declares the schedule. */
+type Code = 'not needed' | 'needed' | 'needed at run time'
+
+/** A command about one schedule. */
+function acting<Options extends Decision>(command: Command, act: Act<Options>, code: Code = 'not needed'): Command {
   const named = addClientOptions(addAuthorOption(command.argument('<name>', 'the name of the schedule')))
-  return (needsCode ? addModuleOption(named) : named).action((name: string, options: Options) =>
+  return (code === 'not needed' ? named : addModuleOption(named)).action((name: string, options: Options) =>
     withClient(command, options, async ({ millrace, workload }) => {
-      if (needsCode) demandWorkload(workload, 'The payload is made and checked')
+      const isNeeded =
+        code === 'needed' || (code === 'needed at run time' && (await millrace.schedules.get(name)).source === 'runtime')
+      if (isNeeded) demandWorkload(workload, 'The payload is made and checked')
       const { value, sentence } = await act(millrace, name, options)
       if (options.json) printJson(value)
       else print(`${sentence}\n`)
@@ -42,7 +56,7 @@ export function runCommand(): Command {
       const what = jobId === null ? `${jobs} jobs` : `job ${jobId}`
       return { value, sentence: outcome === 'enqueued' ? `Enqueued ${what}.` : `${outcome}: ${reason}` }
     },
-    true,
+    'needed',
   )
 }
 
@@ -99,7 +113,7 @@ export function backfillCommand(): Command {
       const counts = `${enqueued} enqueued, ${before} ticked before, ${skipped} skipped, ${failed} failed`
       return { value, sentence: `${fires} fire times: ${counts}.` }
     },
-    true,
+    'needed',
   )
 }
 
@@ -113,9 +127,9 @@ export function removeCommand(): Command {
   })
 }
 
-interface CreateOptions extends Decision {
-  readonly type: string
-  readonly payload: unknown
+/** What a schedule that is in no code is made of. */
+interface Parts extends Decision {
+  readonly payload?: unknown
   readonly cron?: string
   readonly tz: string
   readonly every?: Duration
@@ -127,11 +141,8 @@ interface CreateOptions extends Decision {
   readonly priority?: number
 }
 
-export function createCommand(): Command {
-  const command = new Command('create')
-    .description('Create a schedule that is in no code. Workers that run its job type tick it.')
-    .requiredOption('--type <type>', 'the type of its jobs')
-    .addOption(new Option('--payload <json>', 'of its jobs').argParser(parseJson).makeOptionMandatory())
+function addParts(command: Command): Command {
+  return command
     .option('--cron <expression>', "when, like '0 8 * * *'")
     .option('--tz <zone>', 'by whose clocks, like Europe/Helsinki', 'UTC')
     .addOption(new Option('--every <duration>', 'or an interval, like 15m').argParser(parseDuration).conflicts('cron'))
@@ -141,24 +152,69 @@ export function createCommand(): Command {
     .option('--tenant <tenant>', 'whose jobs they are')
     .option('--per-tenant', 'one job for each active tenant')
     .addOption(new Option('--priority <priority>', 'of its jobs').argParser(parseCount(0)))
-  return acting<CreateOptions>(command, create, true)
+}
+
+/** Those that were given. */
+function partsOf(given: Parts) {
+  const { missed, overlap, jitter, tenant, perTenant, priority, payload } = given
+  const when = whenOf(given)
+  const parts = { missed, overlap, jitter, tenant, perTenant, priority, payload, when }
+  return Object.fromEntries(Object.entries(parts).filter(([, part]) => part !== undefined))
+}
+
+function whenOf({ cron: expression, tz, every: interval }: Parts): When | undefined {
+  if (expression !== undefined) return cron(expression, { timeZone: tz })
+  return interval === undefined ? undefined : every(interval)
+}
+
+const payloadOption = () => new Option('--payload <json>', 'of its jobs').argParser(parseJson)
+
+interface CreateOptions extends Parts {
+  readonly type: string
+  readonly payload: unknown
+}
+
+export function createCommand(): Command {
+  const command = new Command('create')
+    .description('Create a schedule that is in no code. Workers that run its job type tick it.')
+    .requiredOption('--type <type>', 'the type of its jobs')
+    .addOption(payloadOption().makeOptionMandatory())
+  return acting<CreateOptions>(addParts(command), create, 'needed')
 }
 
 const create: Act<CreateOptions> = async (millrace, name, given) => {
-  const { type, payload, by, missed, overlap, jitter, tenant, perTenant, priority } = given
-  const options = { missed, overlap, jitter, tenant, perTenant, priority }
-  const value = await millrace.schedules.create({
-    ...{ name, type, payload, by, when: whenOf(given) },
-    ...Object.fromEntries(Object.entries(options).filter(([, option]) => option !== undefined)),
-  })
-  return { value, sentence: `Schedule "${name}" fires ${value.description}: next ${value.nextAt?.toISOString()}.` }
+  const { type, payload, by } = given
+  const when = whenOf(given)
+  if (when === undefined)
+    throw new Refused("Give either --cron, quoted, like --cron '0 8 * * *', or an interval: --every 15m.")
+  const value = await millrace.schedules.create({ ...partsOf(given), name, type, payload, by, when })
+  return { value, sentence: firesNext(value) }
 }
 
-function whenOf({ cron: expression, tz, every: interval }: CreateOptions): When {
-  if (expression !== undefined) return cron(expression, { timeZone: tz })
-  if (interval !== undefined) return every(interval)
-  throw new Refused("Give either --cron, quoted, like --cron '0 8 * * *', or an interval: --every 15m.")
+interface EditOptions extends Parts {
+  readonly asCode?: true
 }
+
+export function editCommand(): Command {
+  const command = new Command('edit')
+    .description('Give a schedule another timing; one that is in no code also another payload and other options.')
+    .option('--as-code', 'let what the code says count again')
+    .addOption(payloadOption())
+  return acting<EditOptions>(addParts(command), edit, 'needed at run time')
+}
+
+const edit: Act<EditOptions> = async (millrace, name, given) => {
+  const { by, asCode } = given
+  const parts = partsOf(given)
+  if (asCode && parts.when !== undefined) throw new Refused('Give either --as-code or another timing, not both.')
+  if (!asCode && Object.keys(parts).length === 0)
+    throw new Refused('Nothing is to be edited. Give another timing, like --every 15m, or an option: see --help.')
+  const value = await millrace.schedules.edit(name, { ...parts, ...(asCode && { when: null }), by })
+  return { value, sentence: firesNext(value) }
+}
+
+const firesNext = ({ name, description, nextAt }: ScheduleState): string =>
+  `Schedule "${name}" fires ${description}: next ${nextAt?.toISOString() ?? 'when it is resumed'}.`
 
 function parseJson(text: string): unknown {
   try {

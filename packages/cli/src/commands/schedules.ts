@@ -7,6 +7,7 @@ import { counted } from '../worker-process.ts'
 import {
   backfillCommand,
   createCommand,
+  editCommand,
   pauseCommand,
   removeCommand,
   resumeCommand,
@@ -25,13 +26,15 @@ Examples:
   millrace schedules run nightly-report                   now, whatever its timing says
   millrace schedules backfill nightly-report --from 2026-11-01T00:00:00Z --to 2026-11-07T00:00:00Z
   millrace schedules create probe --type probe.run --every 15m --payload '{}'
+  millrace schedules edit nightly-report --cron '0 3 * * *' --tz Europe/Helsinki
+  millrace schedules edit nightly-report --as-code         what the code says counts again
   millrace schedules preview '0 8 * * *' --tz Europe/Helsinki    when would this fire?
 `
 
 export function schedulesCommand(): Command {
   return new Command('schedules')
-    .summary('look at schedules, run, pause, create and backfill them')
-    .description('Look at schedules, run, pause, create and backfill them.')
+    .summary('look at schedules, run, pause, create, edit and backfill them')
+    .description('Look at schedules, run, pause, create, edit and backfill them.')
     .addHelpText('after', help)
     .addCommand(listCommand(), { isDefault: true })
     .addCommand(showCommand())
@@ -41,6 +44,7 @@ export function schedulesCommand(): Command {
     .addCommand(resumeCommand())
     .addCommand(backfillCommand())
     .addCommand(createCommand())
+    .addCommand(editCommand())
     .addCommand(removeCommand())
 }
 
