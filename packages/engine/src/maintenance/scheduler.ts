@@ -2,8 +2,8 @@
 // for job types it runs.
 //
 // Runs in every worker process, all at once: the first to move a schedule on enqueues its job, the others find it done. It
-// sleeps until the next fire time, at most a minute, and is woken when schedules are changed. If it dies halfway, nothing has
-// happened, or a tick that pages through tenants is gone on with by another process.
+// sleeps until the next fire time, at most a minute, or five while nothing is scheduled, and is woken when schedules are
+// changed. If it dies halfway, nothing has happened, or a tick that pages through tenants is gone on with by another process.
 //
 // No schedule waits for another: what takes long goes on beside the next passes, what fails is left alone for a moment.
 import { AtMost } from '../client/at-most.ts'
@@ -16,6 +16,8 @@ import { scheduleGet } from '../store/schedules.ts'
 import type { Ticker } from './loop.ts'
 
 const LONGEST_SLEEP_MS = 60_000
+/** While nothing is scheduled, and whoever changes that tells. */
+const LONGEST_IDLE_MS = 5 * 60_000
 const ERROR_PAUSE_MS = 5_000
 /** Processes come one after another, so that most of them find a tick done before they make its payload. */
 const SPREAD_MS = 100
@@ -33,6 +35,8 @@ export interface SchedulerServices {
   types: readonly string[]
   ticks: ScheduleTicks
   onError(during: string, error: unknown): void
+  /** It hears of changes while it sleeps. */
+  isTold(): boolean
   /** Something that took long is done: look again. */
   onLate(): void
 }
@@ -88,9 +92,11 @@ export class Scheduler implements Ticker<SchedulerResult> {
 
   delayAfter({ begun, nextInMs }: SchedulerResult): number {
     if (begun > 0) return 0
-    const next = nextInMs === null ? LONGEST_SLEEP_MS : nextInMs + Math.random() * SPREAD_MS
+    const isIdle = nextInMs === null && this.#services.isTold()
+    const longest = isIdle ? LONGEST_IDLE_MS : LONGEST_SLEEP_MS
+    const next = nextInMs === null ? longest : nextInMs + Math.random() * SPREAD_MS
     const retries = [...this.#failed.values()].map((until) => Math.max(0, until - monotonicMs()))
-    return Math.min(LONGEST_SLEEP_MS, next, ...retries)
+    return Math.min(longest, next, ...retries)
   }
 
   async idle(): Promise<void> {

@@ -37,6 +37,8 @@ export interface MaintenanceServices extends Pick<LoopOptions, 'onError'> {
   sweepMs: number
   deadLetterAlertAt: number
   mayJudge(): boolean
+  /** Notifications arrive. */
+  isTold(): boolean
   backloggedQueues(): readonly string[]
   wake(queues: Iterable<string>): void
   /** More connections to the same database. */

@@ -14,7 +14,7 @@ export class InlineSchedules {
     this.#services = services
     const onError = (_: string, error: unknown) => void this.#errors.push(error)
     const ticks = new ScheduleTicks(services)
-    this.#scheduler = new Scheduler({ ...services, types, ticks, onError, onLate: () => {} })
+    this.#scheduler = new Scheduler({ ...services, types, ticks, onError, isTold: () => false, onLate: () => {} })
   }
 
   async declare(): Promise<void> {

@@ -305,6 +305,7 @@ export class Worker {
         events.emit('listen_trusted', { isTrusted })
         // Whatever was said while nobody listened is lost: look once.
         this.#fetcher.wake()
+        this.#scheduler.wake()
       },
       onBlocked: (ms) => {
         events.emit('loop_blocked', { ms })
@@ -469,6 +470,7 @@ export class Worker {
       backloggedQueues: () => this.#backlogged(),
       mayJudge: () => this.#lease.heldMs() >= times.ttlMs,
       wake: (queues) => this.#services.waker.wake(queues),
+      isTold: () => this.#isListenTrusted,
       onError: (during, error) => this.#failed(during, error),
     })
   }

@@ -74,13 +74,16 @@ test('drain ticks schedules on its way, each at its time', async () => {
   expect(at).toEqual(['1 at 01:00', '2 at 02:00', '3 at 03:00'])
 })
 
-test('an idle scheduler asks once a minute', async () => {
+test('a scheduler asks once a minute, and every five while nothing is scheduled and it would hear of it', async () => {
   await using t = await scheduling()
   const { millrace } = await t.pod([])
   const scheduler = schedulerOf(millrace)
   const result = await scheduler.tick()
   expect(result).toEqual({ begun: 0, nextInMs: null })
   expect(scheduler.delayAfter(result)).toBe(60_000)
+  const told = schedulerOf(millrace, { isTold: () => true })
+  expect(told.delayAfter(result)).toBe(300_000)
+  expect(told.delayAfter({ ...result, nextInMs: 200_000 })).toBe(60_000)
   expect(scheduler.delayAfter({ ...result, nextInMs: 5_000 })).toBeLessThanOrEqual(5_100)
   expect(scheduler.delayAfter({ ...result, nextInMs: 5_000 })).toBeGreaterThanOrEqual(5_000)
 })

@@ -22,7 +22,7 @@ export const report = defineJob({ type: 'report', queue: queues.main, payload: z
 export function schedulerOf(millrace: unknown, others: Partial<SchedulerServices> = {}): Scheduler {
   const services = Millrace.servicesOf(millrace as Millrace)
   const { types } = services.registry
-  const silent = { onError: () => {}, onLate: () => {} }
+  const silent = { onError: () => {}, isTold: () => false, onLate: () => {} }
   return new Scheduler({ ...services, types, ticks: new ScheduleTicks(services), ...silent, ...others })
 }
 

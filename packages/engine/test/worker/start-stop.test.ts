@@ -108,7 +108,12 @@ const makers: Record<string, (services: ClientServices, t: Setup) => Service | P
   'the table keeper': (services) => looping(new TableKeeper(services)),
 
   'the scheduler': (services) =>
-    looping(new Scheduler({ ...services, types: [], ticks: new ScheduleTicks(services), onError, onLate: () => {} })),
+    looping(
+      new Scheduler({
+        ...services,
+        ...{ types: [], ticks: new ScheduleTicks(services), onError, isTold: () => true, onLate: () => {} },
+      }),
+    ),
 
   'the dead letter alert': ({ db }) => looping(new DeadLetterAlert({ db, threshold: 1, onAlert: () => {} })),
 
