@@ -87,7 +87,10 @@ test('schedules are edited at the command line', async () => {
     out: expect.stringMatching(/^Schedule "yearly" fires at 08:00 every day, UTC: next \d{4}-/),
   })
   expect(JSON.parse((await t.run('edit', 'yearly', '--as-code', '--json')).out)).toMatchObject({ isEdited: false })
-  expect(await t.run('edit', 'yearly')).toMatchObject({ code: 1, err: expect.stringContaining('Nothing is to be edited') })
+  expect(await t.run('edit', 'yearly')).toMatchObject({
+    code: 1,
+    err: expect.stringContaining('Nothing is to be edited'),
+  })
   expect(await t.run('edit', 'yearly', '--overlap', 'skip')).toMatchObject({
     code: 1,
     err: expect.stringContaining('only `when` can be edited'),

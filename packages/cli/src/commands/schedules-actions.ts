@@ -36,7 +36,8 @@ function acting<Options extends Decision>(command: Command, act: Act<Options>, c
   return (code === 'not needed' ? named : addModuleOption(named)).action((name: string, options: Options) =>
     withClient(command, options, async ({ millrace, workload }) => {
       const isNeeded =
-        code === 'needed' || (code === 'needed at run time' && (await millrace.schedules.get(name)).source === 'runtime')
+        code === 'needed' ||
+        (code === 'needed at run time' && (await millrace.schedules.get(name)).source === 'runtime')
       if (isNeeded) demandWorkload(workload, 'The payload is made and checked')
       const { value, sentence } = await act(millrace, name, options)
       if (options.json) printJson(value)

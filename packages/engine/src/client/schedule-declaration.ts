@@ -28,11 +28,7 @@ export interface Declaration {
   readonly taken: readonly string[]
 }
 
-export async function declareSchedules(
-  db: Database,
-  now: Now,
-  schedules: readonly Schedule[],
-): Promise<Declaration> {
+export async function declareSchedules(db: Database, now: Now, schedules: readonly Schedule[]): Promise<Declaration> {
   if (schedules.length === 0) return { isNews: false, taken: [] }
   const sorted = [...schedules].sort((a, b) => (a.name < b.name ? -1 : 1))
   const names = sorted.map(({ name }) => name)

@@ -19,7 +19,8 @@ export interface ScheduleEdit extends ScheduleOptions, By {
 /** An edit of what the code declares stands beside it, so that it can be taken back. */
 export function withTiming(row: ScheduleRow, when: When | null): ScheduleRow {
   if (row.source === 'code') {
-    if (when === null) return { ...row, ...afterEdit(timingInForce(row), latestOf(row.timing), row), editedTiming: null }
+    if (when === null)
+      return { ...row, ...afterEdit(timingInForce(row), latestOf(row.timing), row), editedTiming: null }
     const { timing: editedTiming, nextAt } = afterEdit(timingInForce(row), timingOf(when, row), row)
     return { ...row, editedTiming, nextAt }
   }

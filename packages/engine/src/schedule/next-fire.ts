@@ -19,7 +19,10 @@ export function nextFire(timing: StoredTiming, after: Date): Date | undefined {
 }
 
 /** The fires of a range, one by one: without `to` and `count` there may be no end to them. */
-export function* fires(timing: StoredTiming, { from, to, count = Number.POSITIVE_INFINITY }: FireRange): Generator<Date> {
+export function* fires(
+  timing: StoredTiming,
+  { from, to, count = Number.POSITIVE_INFINITY }: FireRange,
+): Generator<Date> {
   const next = nextOf(timing)
   let fire = next(from.getTime() - 1)
   for (let i = 0; i < count && fire !== undefined; i++) {

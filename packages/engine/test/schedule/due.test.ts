@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type DueSchedule, type EditedSchedule, afterEdit, firstFire, planTick, previousFire } from '#src/schedule/due'
+import { afterEdit, type DueSchedule, type EditedSchedule, firstFire, planTick, previousFire } from '#src/schedule/due'
 import { fires, nextFire } from '#src/schedule/next-fire'
 import type { Timing } from '#src/schedule/timing'
 

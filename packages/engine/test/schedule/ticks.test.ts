@@ -186,7 +186,9 @@ describe('while the job of an earlier tick is not done', () => {
       await t.finishJobs()
     }
     expect((await t.ticks()).map(({ outcome }) => outcome)).toEqual(['enqueued', 'skipped'])
-    expect((await t.ticks())[1]?.reason).toMatch(/^job \d+, enqueued before, holds its dedup key for a window that is open$/)
+    expect((await t.ticks())[1]?.reason).toMatch(
+      /^job \d+, enqueued before, holds its dedup key for a window that is open$/,
+    )
   })
 
   test("'allow' enqueues another beside it, 'queue' one that runs behind it", async () => {

@@ -131,9 +131,28 @@ test.each([
   [{ kind: 'cron', expression: '* * * * *', timeZone: 'Mars' }, /There is no time zone "Mars"/],
   [{ kind: 'cron', timeZone: 'UTC' }, /cron expression/],
   [{ kind: 'calendar', timeZone: 'UTC', rules: [], holidays: [] }, /no rules/],
-  [{ kind: 'calendar', timeZone: 'UTC', rules: [{ days: [7], from: '00:00', to: '24:00', everyMs: 60_000 }], holidays: [] }, /days of rules\[0\]/],
-  [{ kind: 'calendar', timeZone: 'UTC', rules: [{ days: [1], from: '9', to: '24:00', everyMs: 60_000 }], holidays: [] }, /from of rules\[0\]/],
-  [{ kind: 'calendar', timeZone: 'UTC', rules: [{ days: [1], from: '00:00', to: '24:00', everyMs: 5 }], holidays: [] }, /everyMs of rules\[0\]/],
+  [
+    {
+      kind: 'calendar',
+      timeZone: 'UTC',
+      rules: [{ days: [7], from: '00:00', to: '24:00', everyMs: 60_000 }],
+      holidays: [],
+    },
+    /days of rules\[0\]/,
+  ],
+  [
+    {
+      kind: 'calendar',
+      timeZone: 'UTC',
+      rules: [{ days: [1], from: '9', to: '24:00', everyMs: 60_000 }],
+      holidays: [],
+    },
+    /from of rules\[0\]/,
+  ],
+  [
+    { kind: 'calendar', timeZone: 'UTC', rules: [{ days: [1], from: '00:00', to: '24:00', everyMs: 5 }], holidays: [] },
+    /everyMs of rules\[0\]/,
+  ],
 ])('plain data is checked before it is stored: %j', (when, message) => {
   expect(() => timingOf(when as never, { now: new Date() })).toThrow(InvalidDefinition)
   expect(() => timingOf(when as never, { now: new Date() })).toThrow(message)
