@@ -12,6 +12,7 @@ import type { Database, Transaction } from '../store/db.ts'
 import {
   NO_JOBS,
   scheduleTickClaim,
+  scheduleTickHurry,
   scheduleTickPage,
   scheduleTickSettle,
   type TickResult,
@@ -139,6 +140,7 @@ export class TenantPages {
   ): Promise<TickResult | undefined> {
     const cursor = { from: tick.tenantCursor, to: entries.at(-1)?.tenant ?? tick.tenantCursor }
     if (!(await scheduleTickPage(tx, tickId, cursor))) return undefined
+    await scheduleTickHurry(tx)
     const jobs = await this.#enqueue(tx, contract, entries)
     const refused = entries.length - jobs
     const total = { jobs: tick.jobs + jobs, refused: tick.refused + refused }

@@ -11,8 +11,8 @@ import {
   type NewTick,
   NO_JOBS,
   scheduleAdvance,
+  scheduleTickHurry,
   scheduleTickInsert,
-  scheduleTickPatience,
   scheduleTickSettle,
   type TickOrigin,
   type TickResult,
@@ -41,7 +41,6 @@ interface Done {
 
 /** The worker needs its connections for claims. */
 const TRANSACTIONS_AT_ONCE = 2
-const LOCK_WAIT_MS = 1_000
 
 export class ScheduleTicks {
   /** Under which this process goes on with ticks that take several pages. */
@@ -151,6 +150,7 @@ export class ScheduleTicks {
     if (made.kind === 'by tenant') return { ...NO_JOBS, outcome: 'running' }
     if (made.kind === 'skip') return { ...NO_JOBS, outcome: 'skipped', reason: made.reason }
     if (made.kind === 'error') return { ...NO_JOBS, outcome: 'failed', reason: made.reason }
+    await scheduleTickHurry(tx)
     const enqueued = await this.#services.enqueuer.enqueue(contract, made.payload, { ...made.options, tx })
     if (enqueued.status !== 'duplicate') return { ...NO_JOBS, outcome: 'enqueued', jobId: enqueued.id, jobs: 1 }
     const why = contract.dedupe.mode === 'window' ? 'holds its dedup key for a window that is open' : 'is not done'
@@ -163,14 +163,8 @@ export class ScheduleTicks {
     await scheduleWrite(this.#services.db, this.#now(), withoutPause(row), 'millrace: the pause is over')
   }
 
-  /** Somebody may hold a key that its job needs: that is tried again, and others go on. */
   #write<Result>(work: (tx: Transaction) => Promise<Result>): Promise<Result> {
-    return this.#writing.run(() =>
-      this.#services.db.transaction(async (tx) => {
-        await scheduleTickPatience(tx, LOCK_WAIT_MS)
-        return work(tx)
-      }),
-    )
+    return this.#writing.run(() => this.#services.db.transaction(work))
   }
 
   #now(): Now {

@@ -85,9 +85,9 @@ export async function scheduleAdvance(tx: Session, now: Now, advance: Advance): 
   return tick
 }
 
-/** For the rest of the transaction. */
-export async function scheduleTickPatience(tx: Session, lockWaitMs: number): Promise<void> {
-  await tx.run('scheduleTickPatience', [`${lockWaitMs}ms`])
+/** Somebody may hold a key that the job of a tick needs: then it is tried again later, and others go on. */
+export async function scheduleTickHurry(tx: Session): Promise<void> {
+  await tx.run('scheduleTickHurry', [])
 }
 
 export interface AskedTick {
