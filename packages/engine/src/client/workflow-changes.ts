@@ -10,6 +10,7 @@ import type { Advancer } from '../workflow/advancer.ts'
 import { advanceIn, type CourseOptions, type CourseServices } from '../workflow/course.ts'
 import { hasEnded } from '../workflow/decide.ts'
 import type { WorkflowStatus } from '../workflow/graph.ts'
+import { toRedo } from '../workflow/standing.ts'
 import type { Edits } from '../workflow/step-jobs.ts'
 
 export type WorkflowChangeResult =
@@ -144,16 +145,13 @@ export function resumeWorkflow(
   })
 }
 
-/** What did not complete is done anew; what did stays. Returns those steps. */
+/** What did not complete is done anew; what did stays, as does its place in the order of what is undone. Returns those steps. */
 function doAgain(workflow: LockedWorkflow, steps: readonly StepRow[]): StepRow[] {
   workflow.status = 'running'
   workflow.stopping = null
   workflow.reason = null
-  const open = steps.filter(({ status }) => status !== 'completed')
-  for (const step of open) {
-    step.status = 'waiting'
-    step.completedAs = null
-  }
+  const open = toRedo(steps)
+  for (const step of open) step.status = 'waiting'
   return open
 }
 

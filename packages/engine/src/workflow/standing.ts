@@ -56,6 +56,25 @@ export function failureReason(steps: readonly StepRow[]): string {
   return `step "${fatal.name}" ${fatal.status === 'failed' ? 'failed' : 'was cancelled'}${why}`
 }
 
+/**
+ * What a resumed workflow does anew: steps that failed or were cancelled, unless a completed one has gone on without them,
+ * and what was skipped behind those. So a failure that was lived with is not undone by the way.
+ */
+export function toRedo(steps: readonly StepRow[]): StepRow[] {
+  const isSettled = new Set<string>()
+  for (const { name, status, after } of steps.toReversed()) {
+    if (status !== 'completed' && !isSettled.has(name)) continue
+    for (const parent of Object.keys(after)) isSettled.add(parent)
+  }
+  const redone = new Set<string>()
+  return steps.filter(({ name, status, after }) => {
+    if (status === 'completed' || isSettled.has(name)) return false
+    if (status === 'skipped' && !Object.keys(after).some((parent) => redone.has(parent))) return false
+    redone.add(name)
+    return true
+  })
+}
+
 /** How the jobs of a step ended. */
 export function countsOf(step: StepRow): JobCounts {
   const { items, itemsFailed, itemsCancelled } = step
