@@ -208,7 +208,7 @@ export class Millrace {
       logger: options.logger ?? stderrLogger,
       wake: (queues) => this.#waker.wake(queues),
       admit: (keys) => this.#admitter.admit(keys),
-      cancel: (ids, reason) => this.#jobs.cancelMany(ids, reason),
+      cancel: (...args) => this.#jobs.cancelMany(...args),
       onError: (during, error) => this.events.emit('database_error', { during, error }),
     })
     this.workflows = new Workflows({ ...courses, advancer: this.#advancer })

@@ -75,15 +75,19 @@ export class JobManager {
     return (await jobGet(this.#db, id)) === undefined ? 'not_found' : 'already_finished'
   }
 
-  /** Those that waited are cancelled, those that run were asked to stop; the others are over. */
-  async cancelMany(ids: readonly string[], reason: string): Promise<{ cancelled: string[]; requested: string[] }> {
+  /** Those that waited are cancelled, those that run were asked to stop, unless they may finish; the others are over. */
+  async cancelMany(
+    ids: readonly string[],
+    reason: string,
+    { onlyWaiting = false }: { onlyWaiting?: boolean } = {},
+  ): Promise<{ cancelled: string[]; requested: string[] }> {
     const cancelled: string[] = []
     const requested: string[] = []
     for (let from = 0; from < ids.length; from += BATCH) {
       let open = ids.slice(from, from + BATCH)
       // A job may pass from waiting to running and back between two statements, so waiting is asked twice.
-      for (let round = 0; round < 2 && open.length > 0; round++) {
-        const done = await this.#cancelBatch(open, reason)
+      for (let round = 0; round < (onlyWaiting ? 1 : 2) && open.length > 0; round++) {
+        const done = await this.#cancelBatch(open, reason, onlyWaiting)
         cancelled.push(...done.cancelled)
         requested.push(...done.requested)
         const settled = new Set([...done.cancelled, ...done.requested])
@@ -93,13 +97,18 @@ export class JobManager {
     return { cancelled, requested }
   }
 
-  async #cancelBatch(ids: readonly string[], reason: string): Promise<{ cancelled: string[]; requested: string[] }> {
+  async #cancelBatch(
+    ids: readonly string[],
+    reason: string,
+    onlyWaiting: boolean,
+  ): Promise<{ cancelled: string[]; requested: string[] }> {
     const now = this.#clock.databaseNow()
     const ended = await this.#cancelWaiting(now, ids, reason)
     const cancelled = ended.map(({ id }) => id)
     if (cancelled.length > 0) await this.#herald.tell(cancelled)
     await this.#admitter.admit(ended.flatMap(workKeysOf))
     this.#onStepsEnded(ended.flatMap(({ workflowId }) => workflowId ?? []))
+    if (onlyWaiting) return { cancelled, requested: [] }
     const asked = await jobCancelRunning(this.#db, now, ids, reason)
     const workers = new Set(asked.map(({ workerId }) => workerId))
     if (workers.size > 0)

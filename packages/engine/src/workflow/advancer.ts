@@ -26,8 +26,8 @@ export interface AdvancerServices extends CourseServices {
   logger: Logger
   wake(queues: Iterable<string>): void
   admit(keys: readonly WorkKey[]): Promise<void>
-  /** Cancels jobs that wait, and asks those that run to stop. */
-  cancel(jobIds: readonly string[], reason: string): Promise<unknown>
+  /** Cancels jobs that wait and, unless told otherwise, asks those that run to stop. */
+  cancel(jobIds: readonly string[], reason: string, options: { onlyWaiting: boolean }): Promise<unknown>
   onError(during: string, error: unknown): void
 }
 
@@ -100,7 +100,8 @@ export class Advancer {
     const { events, wake, admit, cancel: cancelJobs } = this.#services
     if (queues.size > 0) wake(queues)
     if (keys.length > 0) await admit(keys)
-    if (cancel.length > 0) await cancelJobs(cancel, workflow.reason ?? 'its workflow was cancelled')
+    const onlyWaiting = workflow.stopping === 'failed'
+    if (cancel.length > 0) await cancelJobs(cancel, workflow.reason ?? 'its workflow was cancelled', { onlyWaiting })
     if (hasEnded) reportEnd(events, workflow)
   }
 

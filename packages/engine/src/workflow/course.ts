@@ -52,7 +52,7 @@ export interface Advanced {
   hasEnded: boolean
   queues: ReadonlySet<string>
   keys: readonly WorkKey[]
-  /** Jobs to be asked to stop. */
+  /** Jobs to be cancelled where they wait and, if somebody cancelled the workflow, asked to stop where they run. */
   cancel: readonly string[]
 }
 

@@ -82,8 +82,7 @@ function stop({ steps, rollsBack }: WorkflowState, stopping: Stop): Partial<Deci
   const drop = namesOf(steps.filter(({ status }) => status === 'waiting'))
   const running = steps.filter(({ status }) => status === 'running')
   if (running.length > 0) {
-    const cancel = stopping === 'cancelled' ? namesOf(running.filter(({ isAskedToStop }) => !isAskedToStop)) : []
-    return { drop, cancel, status: 'stopping' }
+    return { drop, cancel: namesOf(running.filter(({ isAskedToStop }) => !isAskedToStop)), status: 'stopping' }
   }
   const undoes = stopping === 'cancelled' || rollsBack
   const done = undoes ? steps.filter(({ canBeUndone, completedJobs }) => canBeUndone && completedJobs > 0) : []

@@ -45,7 +45,7 @@ export interface Step {
   completedJobs: number
   /** In which order the steps ended of which some job completed, from 1; null before, and where none did. */
   completedAs: number | null
-  /** Its running jobs have been asked to stop. */
+  /** What this stop means for its jobs was done: they were cancelled where they waited, or asked to stop. */
   isAskedToStop: boolean
 }
 
@@ -65,7 +65,7 @@ export interface Decision {
   skip: string[]
   /** Waiting steps that will not start any more: they become cancelled. */
   drop: string[]
-  /** Running steps: cancel what waits of their jobs, and ask what runs to stop. */
+  /** Running steps: cancel what waits of their jobs. If somebody cancels the workflow, ask what runs to stop, too. */
   cancel: string[]
   /** The step to undo now: one at a time, the last completed first. */
   undo: string | null

@@ -81,13 +81,14 @@ describe('a workflow', () => {
     expect(fatalStep(steps.slice(0, 2))).toBeUndefined()
   })
 
-  test('asks what runs to stop only when a person cancels, and only once', () => {
+  test('cancels the jobs of running steps once, when it fails or a person cancels it', () => {
     const steps = [step('a', completed(1)), step('b', { status: 'running' }), step('c', { after: { b: 'fail' } })]
     const stop = { drop: ['c'], undo: null, status: 'stopping' }
-    expect(decide(running(steps, { stopping: 'failed' }))).toMatchObject({ ...stop, cancel: [] })
-    expect(decide(running(steps, { stopping: 'cancelled' }))).toMatchObject({ ...stop, cancel: ['b'] })
     const asked = [steps[0] as Step, step('b', { status: 'running', isAskedToStop: true })]
-    expect(decide(running(asked, { stopping: 'cancelled' })).cancel).toEqual([])
+    for (const stopping of ['failed', 'cancelled'] as const) {
+      expect(decide(running(steps, { stopping }))).toMatchObject({ ...stop, cancel: ['b'] })
+      expect(decide(running(asked, { stopping })).cancel).toEqual([])
+    }
   })
 
   test('undoes the completed jobs of a step of which others failed', () => {

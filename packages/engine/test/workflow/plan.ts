@@ -12,6 +12,8 @@ export interface PlannedStep {
   ticks: number
   /** When asked to stop: after how many ticks it does, with how many jobs completed. Null: it runs to its end. */
   heeds: { ticks: number; completed: number } | null
+  /** When the workflow fails meanwhile: how it ends without those of its jobs that have not started; null: all have. */
+  withdraws: { ticks: number; completed: number } | null
   undoFails: boolean
 }
 
@@ -33,13 +35,16 @@ const outcome = fc.oneof(
   { weight: 1, arbitrary: fc.constantFrom('failed' as const, 'cancelled' as const) },
 )
 
+const stops = fc.option(fc.record({ ticks: fc.integer({ min: 1, max: 3 }), completed: fc.integer({ min: 0, max: 3 }) }))
+
 const bare = fc.record({
   parents: fc.array(fc.record({ back: fc.integer({ min: 1, max: 4 }), policy }), { maxLength: 3 }),
   onFailure: policy,
   canBeUndone: fc.boolean(),
   jobs: fc.array(outcome, { maxLength: 3 }),
   ticks: fc.integer({ min: 1, max: 5 }),
-  heeds: fc.option(fc.record({ ticks: fc.integer({ min: 1, max: 3 }), completed: fc.integer({ min: 0, max: 3 }) })),
+  heeds: stops,
+  withdraws: stops,
   undoFails: fc.boolean(),
 })
 

@@ -19,7 +19,8 @@ export function predict(plan: Plan): Fate {
   const failsAt = Math.min(NEVER, ...steps.filter((step) => isBad(step) && isFatal(step, steps)).map((s) => of(s).ends))
   const begun = (step: PlannedStep, stop: number): boolean => of(step).begins < stop
 
-  const lastEnd = Math.max(0, ...steps.filter((step) => begun(step, failsAt)).map((step) => of(step).ends))
+  const withdrawn = (step: PlannedStep): Course => stopped(step, of(step), { at: failsAt, how: step.withdraws })
+  const lastEnd = Math.max(0, ...steps.filter((step) => begun(step, failsAt)).map((step) => withdrawn(step).ends))
   const cancelsAt = (plan.cancelledAt ?? NEVER) <= lastEnd ? (plan.cancelledAt as number) : NEVER
   const stopsAt = Math.min(failsAt, cancelsAt)
 
@@ -27,7 +28,7 @@ export function predict(plan: Plan): Fate {
     steps.map((step) => [
       step.name,
       begun(step, stopsAt)
-        ? asked(step, of(step), cancelsAt)
+        ? stopped(step, failsAt < cancelsAt ? withdrawn(step) : of(step), { at: cancelsAt, how: step.heeds })
         : { begins: NEVER, ends: NEVER, status: 'cancelled' as const, completed: 0 },
     ]),
   )
@@ -74,12 +75,16 @@ function isFatal(step: PlannedStep, steps: readonly PlannedStep[]): boolean {
   return (edges.length > 0 ? edges : [step.onFailure]).includes('fail')
 }
 
-/** What becomes of a step that runs while somebody cancels. */
-function asked(step: PlannedStep, course: Course, cancelsAt: number): Course {
-  if (course.ends <= cancelsAt || step.heeds === null) return course
-  const ends = cancelsAt + step.heeds.ticks
+/** What becomes of a step that runs while somebody cancels, or the workflow fails. */
+function stopped(
+  { jobs }: PlannedStep,
+  course: Course,
+  { at, how }: { at: number; how: PlannedStep['heeds'] },
+): Course {
+  if (course.ends <= at || how === null) return course
+  const ends = at + how.ticks
   if (ends >= course.ends) return course
-  return { ...course, ends, status: 'cancelled', completed: Math.min(step.heeds.completed, step.jobs.length) }
+  return { ...course, ends, status: 'cancelled', completed: Math.min(how.completed, jobs.length) }
 }
 
 function endOf(undone: readonly PlannedStep[], failsAt: number, cancelsAt: number): string {

@@ -15,7 +15,7 @@ import { undo, work } from './running.ts'
 
 const RUN = '00000000-0000-4000-8000-000000000001'
 
-/** Jobs that run are asked to stop and do not heed it; a list without elements has no time to run. */
+/** Jobs run at once, are asked to stop and do not heed it; a list without elements has no time to run. */
 const rowPlans = plans
   .filter(({ steps }) => steps.length > 0)
   .map((plan) => ({
@@ -25,6 +25,7 @@ const rowPlans = plans
     steps: plan.steps.map((step) => ({
       ...step,
       heeds: null,
+      withdraws: null,
       jobs: step.jobs.length === 0 ? (['completed'] as const) : step.jobs,
     })),
   }))

@@ -8,7 +8,7 @@ interface Run extends Step {
   plan: PlannedStep
   endsAt: number
   undoEndsAt: number
-  heeded: boolean
+  heeded: PlannedStep['heeds']
 }
 
 const IDLE = { start: [], skip: [], drop: [], cancel: [], undo: null }
@@ -32,7 +32,7 @@ export class Simulation {
     for (const limit = 10 + 20 * this.#state.steps.length; !hasEnded(this.#state.status); this.#now++) {
       expect(this.#now, 'it must end').toBeLessThan(limit)
       this.#endWhatIsOver()
-      if (this.#now === this.#cancelledAt) this.#state.stopping = 'cancelled'
+      if (this.#now === this.#cancelledAt) this.#cancel()
       this.#advance()
     }
     return {
@@ -40,6 +40,12 @@ export class Simulation {
       steps: Object.fromEntries(this.#state.steps.map(({ name, status }) => [name, status])),
       undone: this.#undone,
     }
+  }
+
+  /** What runs was not asked to stop before, if it was a failure for which the workflow stops. */
+  #cancel(): void {
+    this.#state.stopping = 'cancelled'
+    for (const step of this.#state.steps) step.isAskedToStop = false
   }
 
   #endWhatIsOver(): void {
@@ -50,12 +56,12 @@ export class Simulation {
   }
 
   #end(step: Run): void {
-    const { jobs, heeds } = step.plan
+    const { jobs } = step.plan
     const completed = jobs.filter((job) => job === 'completed').length
     if (step.heeded) step.status = 'cancelled'
     else if (completed === jobs.length) step.status = 'completed'
     else step.status = jobs.includes('failed') ? 'failed' : 'cancelled'
-    step.completedJobs = step.heeded ? Math.min(heeds?.completed ?? 0, jobs.length) : completed
+    step.completedJobs = step.heeded ? Math.min(step.heeded.completed, jobs.length) : completed
     if (step.completedJobs > 0) step.completedAs = ++this.#completions
   }
 
@@ -72,9 +78,9 @@ export class Simulation {
     for (const name of skip) this.#from('waiting', name).status = 'skipped'
     for (const name of drop) this.#from('waiting', name).status = 'cancelled'
     for (const name of start) this.#start(name)
+    Object.assign(this.#state, { status, stopping })
     for (const name of cancel) this.#ask(name)
     if (undo !== null) this.#undo(undo)
-    Object.assign(this.#state, { status, stopping })
     if (hasEnded(status)) expect(this.#state.steps.filter(isOpen), 'nothing is left behind').toEqual([])
   }
 
@@ -90,9 +96,9 @@ export class Simulation {
     const step = this.#from('running', name)
     expect(step.isAskedToStop).toBe(false)
     step.isAskedToStop = true
-    const { heeds } = step.plan
-    if (heeds === null || this.#now + heeds.ticks >= step.endsAt) return
-    Object.assign(step, { endsAt: this.#now + heeds.ticks, heeded: true })
+    const how = this.#state.stopping === 'failed' ? step.plan.withdraws : step.plan.heeds
+    if (how === null || this.#now + how.ticks >= step.endsAt) return
+    Object.assign(step, { endsAt: this.#now + how.ticks, heeded: how })
   }
 
   #undo(name: string): void {
@@ -114,7 +120,7 @@ export class Simulation {
 function waiting(plan: PlannedStep): Run {
   const { name, after, onFailure, canBeUndone } = plan
   const fresh = { status: 'waiting', undo: 'none', completedJobs: 0, completedAs: null, isAskedToStop: false } as const
-  return { name, after, onFailure, canBeUndone, ...fresh, plan, endsAt: -1, undoEndsAt: -1, heeded: false }
+  return { name, after, onFailure, canBeUndone, ...fresh, plan, endsAt: -1, undoEndsAt: -1, heeded: null }
 }
 
 function isOpen({ status, undo }: Step): boolean {
