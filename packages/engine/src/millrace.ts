@@ -209,6 +209,7 @@ export class Millrace {
       wake: (queues) => this.#waker.wake(queues),
       admit: (keys) => this.#admitter.admit(keys),
       cancel: (...args) => this.#jobs.cancelMany(...args),
+      tell: (ids) => this.#waker.tellWorkflows(ids),
       onError: (during, error) => this.events.emit('database_error', { during, error }),
     })
     this.workflows = new Workflows({ ...courses, advancer: this.#advancer })

@@ -8,7 +8,7 @@ import { monotonicMs } from '../clock.ts'
 import type { Database } from '../store/db.ts'
 import type { InsertOptions } from '../store/jobs.ts'
 import type { WorkKey } from '../store/keyed-work.ts'
-import { channelOf, encodeMessage, type Message, notify } from '../store/notifications.ts'
+import { channelOf, encodeMessage, type Message, notify, notifyWorkflows } from '../store/notifications.ts'
 
 const MIN_GAP_MS = 5
 /** A process that has sent nothing for so long is not busy enqueueing. */
@@ -103,6 +103,11 @@ export class Waker {
 
   async tellWorkers(messages: readonly Message[]): Promise<void> {
     if (messages.length > 0) await notify(this.#db, this.#db.schema, messages).catch(() => {})
+  }
+
+  /** Asks others to carry these workflows on, which this program does not know. */
+  async tellWorkflows(ids: readonly string[]): Promise<void> {
+    if (this.#isEnabled) await notifyWorkflows(this.#db, this.#db.schema, ids).catch(() => {})
   }
 
   async #send(): Promise<void> {

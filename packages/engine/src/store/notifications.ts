@@ -24,6 +24,8 @@ export type Message =
   | { kind: 'await'; ids: readonly string[] }
   /** Jobs of this key wait for admission. */
   | { kind: 'key'; key: WorkKey }
+  /** Jobs of these workflows have ended, and whoever ended them cannot carry them on. */
+  | { kind: 'workflows'; ids: readonly string[] }
 
 export function encodeMessage(message: Message): string {
   switch (message.kind) {
@@ -39,6 +41,8 @@ export function encodeMessage(message: Message): string {
       return `e:${message.token}`
     case 'await':
       return `a:${encodeIds(message.ids)}`
+    case 'workflows':
+      return `f:${encodeIds(message.ids)}`
     case 'key': {
       const { kind, queue, tenant, key } = message.key
       return `k:${JSON.stringify([kind, queue, tenant, key])}`
@@ -54,6 +58,7 @@ export function decodeMessage(payload: string): Message | undefined {
   if (payload.startsWith('s:')) return { kind: 'schedules' }
   if (payload.startsWith('e:')) return { kind: 'echo', token: rest }
   if (payload.startsWith('a:')) return { kind: 'await', ids: decodeIds(rest) }
+  if (payload.startsWith('f:')) return { kind: 'workflows', ids: decodeIds(rest) }
   if (payload.startsWith('k:')) return { kind: 'key', key: decodeKey(rest) }
   return undefined
 }
@@ -73,6 +78,16 @@ export async function notifyAwaited(session: Session, schema: string, ids: reado
     session,
     schema,
     chunks(ids).map((chunk) => ({ kind: 'await', ids: chunk })),
+  )
+}
+
+/** Asks workers that know these workflows to carry them on. */
+export async function notifyWorkflows(session: Session, schema: string, ids: readonly string[]): Promise<void> {
+  if (ids.length === 0) return
+  await notify(
+    session,
+    schema,
+    chunks(ids).map((chunk) => ({ kind: 'workflows', ids: chunk })),
   )
 }
 

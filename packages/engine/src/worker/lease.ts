@@ -26,6 +26,7 @@ export interface LeaseEvents {
   onRules(): void
   onSchedules(): void
   onAwaited(ids: readonly string[]): void
+  onWorkflows(ids: readonly string[]): void
   onKey(key: WorkKey): void
   onListening(isTrusted: boolean): void
   onBlocked(ms: number): void
@@ -124,6 +125,9 @@ export class Lease {
         break
       case 'awaited':
         this.#events.onAwaited(message.ids)
+        break
+      case 'workflows':
+        this.#events.onWorkflows(message.ids)
         break
       case 'key':
         this.#events.onKey(message.key)

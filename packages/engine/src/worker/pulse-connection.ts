@@ -19,6 +19,7 @@ export interface PulseConnectionEvents {
   onSchedules(): void
   onReconcile(workerId: string): void
   onAwaited(ids: readonly string[]): void
+  onWorkflows(ids: readonly string[]): void
   onKey(key: WorkKey): void
   onListening(isTrusted: boolean): void
 }
@@ -156,6 +157,7 @@ export class PulseConnection {
     if (message?.kind === 'schedules') this.#events.onSchedules()
     if (message?.kind === 'reconcile') this.#events.onReconcile(message.workerId)
     if (message?.kind === 'await') this.#events.onAwaited(message.ids)
+    if (message?.kind === 'workflows') this.#events.onWorkflows(message.ids)
     if (message?.kind === 'key') this.#events.onKey(message.key)
     if (message?.kind === 'echo') this.#onEcho(message.token)
   }

@@ -55,6 +55,8 @@ export type FromPulse =
   | { kind: 'schedules' }
   /** Somebody awaits the end of these jobs. */
   | { kind: 'awaited'; ids: readonly string[] }
+  /** Somebody asks to carry these workflows on. */
+  | { kind: 'workflows'; ids: readonly string[] }
   /** Jobs of this key wait for admission. */
   | { kind: 'key'; key: WorkKey }
   | { kind: 'listening'; isTrusted: boolean }

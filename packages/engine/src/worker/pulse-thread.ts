@@ -8,9 +8,10 @@ import { monotonicMs } from '../clock.ts'
 import { failureOf } from '../failure.ts'
 import type { Session } from '../store/db.ts'
 import { jobRunning, type RunningRow } from '../store/jobs.ts'
-import { notify } from '../store/notifications.ts'
+import { notify, notifyWorkflows } from '../store/notifications.ts'
 import { giveBack, settle } from '../store/settlements.ts'
 import { type NewWorker, workerBeat, workerEnd, workerRegister } from '../store/workers.ts'
+import { workflowSettle } from '../store/workflow-items.ts'
 import { Board } from './board.ts'
 import { OldestRun } from './oldest-run.ts'
 import { PulseConnection } from './pulse-connection.ts'
@@ -68,6 +69,7 @@ class PulseThread {
       onSchedules: () => this.#post({ kind: 'schedules' }),
       onReconcile: (workerId) => workerId === this.#worker?.id && void this.#beat(),
       onAwaited: (ids) => this.#post({ kind: 'awaited', ids }),
+      onWorkflows: (ids) => this.#post({ kind: 'workflows', ids }),
       onKey: (key) => this.#post({ kind: 'key', key }),
       onListening: (isTrusted) => this.#post({ kind: 'listening', isTrusted }),
     })
@@ -240,10 +242,19 @@ class PulseThread {
       drop: false,
     }))
     try {
-      await this.#connection.within(settle(await this.#connection.session(), null, settlements))
+      const session = await this.#connection.session()
+      const won = await this.#connection.within(settle(session, null, settlements))
+      await this.#tellWorkflows(session, [...won], `stuck: ${message}`)
     } catch {
       // It then runs again, and is buried at the next deadline or the third crash.
     }
+  }
+
+  /** Nobody here can carry their workflows on. What fails here is found by the sweep of others. */
+  async #tellWorkflows(session: Session, buried: readonly { id: string }[], reason: string): Promise<void> {
+    const ended = buried.map(({ id: jobId }) => ({ jobId, status: 'failed' as const, result: null, reason }))
+    const workflowIds = await this.#connection.within(workflowSettle(session, ended))
+    await this.#connection.within(notifyWorkflows(session, this.#settings.schema, workflowIds))
   }
 
   async #stop(reason: string): Promise<void> {

@@ -299,6 +299,7 @@ export class Worker {
       onRules: () => this.#heedRules(),
       onSchedules: () => this.#scheduler.wake(),
       onAwaited: (ids) => this.#services.herald.remember(ids),
+      onWorkflows: (ids) => void this.#services.advancer.told(ids),
       onKey: (key) => this.#heardOf(key),
       onListening: (isTrusted) => {
         this.#isListenTrusted = isTrusted

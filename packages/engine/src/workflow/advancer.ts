@@ -28,6 +28,8 @@ export interface AdvancerServices extends CourseServices {
   admit(keys: readonly WorkKey[]): Promise<void>
   /** Cancels jobs that wait and, unless told otherwise, asks those that run to stop. */
   cancel(jobIds: readonly string[], reason: string, options: { onlyWaiting: boolean }): Promise<unknown>
+  /** Asks other processes to advance workflows that this program does not know. */
+  tell(workflowIds: readonly string[]): Promise<void>
   onError(during: string, error: unknown): void
 }
 
@@ -69,6 +71,17 @@ export class Advancer {
     // Whoever ended the job is not who starts the next one: nothing is inherited from it.
     this.#turn ??= runContext.exit(() => this.#takeTurns())
     return this.#turn
+  }
+
+  /** Another process has ended jobs of these workflows, and does not know them: whoever does is asked. Never fails. */
+  async told(workflowIds: readonly string[]): Promise<void> {
+    if (!this.isNeeded) return
+    try {
+      const due = await workflowDue(this.#services.db, workflowIds)
+      await this.heard(due.filter(({ name }) => this.#services.definitions.has(name)).map(({ id }) => id))
+    } catch (error) {
+      this.#services.onError('look for workflows', error)
+    }
   }
 
   /** Resolves when nothing is under way. */
@@ -144,7 +157,9 @@ export class Advancer {
       this.#heard = new Set()
       try {
         const due = await workflowDue(this.#services.db, ids)
-        await this.#advanceAll(new Set(due.filter((each) => this.#isKnown(each)).map(({ id }) => id)))
+        const known = new Set(due.filter((each) => this.#isKnown(each)).map(({ id }) => id))
+        await this.#services.tell(due.map(({ id }) => id).filter((id) => !known.has(id)))
+        await this.#advanceAll(known)
       } catch (error) {
         this.#services.onError('look for workflows', error)
       }

@@ -180,6 +180,7 @@ const makers: Record<string, (services: ClientServices, t: Setup) => Service | P
       onRules: nothing,
       onSchedules: nothing,
       onAwaited: nothing,
+      onWorkflows: nothing,
       onKey: nothing,
       onListening: nothing,
       onBlocked: nothing,
