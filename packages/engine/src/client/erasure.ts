@@ -98,7 +98,7 @@ export class Eraser {
     let after: string | undefined = '0'
     while (after !== undefined) {
       const ids: string[] = await workflowFind(this.#db, tenant, after, PAGE)
-      await workflowErase(this.#db, { ids })
+      await this.#db.transaction((tx) => workflowErase(tx, { ids }), 60_000)
       after = ids.at(-1)
     }
   }

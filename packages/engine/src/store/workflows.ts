@@ -225,12 +225,16 @@ export async function workflowPrune(session: Session, now: Now, rows: number): P
   return (await session.run('workflowPrune', [now, retentions, plainArray(kept.map(([, days]) => days)), rows])).length
 }
 
-/** Empties the workflows of these jobs, or these themselves. */
+/** Empties the workflows of these jobs, or these themselves. In a transaction, and in the order in which all others lock. */
 export async function workflowErase(
   session: Session,
   { jobIds = [], ids = [] }: { jobIds?: readonly string[]; ids?: readonly string[] },
-): Promise<number> {
-  return (await session.run('workflowErase', [plainArray(jobIds), plainArray(ids)])).length
+): Promise<void> {
+  const rows = await session.run<{ id: string }>('workflowErase', [plainArray(jobIds), plainArray(ids)])
+  if (rows.length === 0) return
+  const chosen = plainArray(rows.map(({ id }) => id))
+  await session.run('workflowItemErase', [chosen])
+  await session.run('workflowStepErase', [chosen])
 }
 
 /** The next workflows of a tenant that have something to erase. */
