@@ -35,8 +35,8 @@ test('keys status and keys rotate tell which key is needed, and no key is printe
   const { id } = await t.millrace.enqueue(care, { name: 'Canary', room: 1 })
   const env = { MILLRACE_ENCRYPTION_KEYS: `b:${key('b')},a:${key('a')}` }
   const status = await t.run(['encryption-keys', 'status'], env)
-  expect(status.out).toMatch(/^b +encrypts +0 +0 +0 +0 +yes$/m)
-  expect(status.out).toMatch(/^a +decrypts +1 +0 +0 +0 +yes: rotate first$/m)
+  expect(status.out).toMatch(/^b +encrypts +0 +0 +0 +0 +0 +yes$/m)
+  expect(status.out).toMatch(/^a +decrypts +1 +0 +0 +0 +0 +yes: rotate first$/m)
   const rotated = await t.run(['encryption-keys', 'rotate', '--by', 'ann'], env)
   expect(rotated).toMatchObject({ code: 0, err: '' })
   expect(rotated.out).toMatch(/^Encrypted 1 live jobs and 0 dead letters under key "b"\.$/m)

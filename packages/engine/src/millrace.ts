@@ -221,7 +221,7 @@ export class Millrace {
     this.keys = new Keys(services)
     this.historySettings = new HistorySettings(services)
     this.breakers = new CircuitBreakers({ ...services, events: this.events, logger: options.logger ?? stderrLogger })
-    this.encryptionKeys = new EncryptionKeys(services)
+    this.encryptionKeys = new EncryptionKeys(courses)
     this.#eraser = new Eraser({ ...services, jobs: this.#jobs })
     this.#correlations = new Correlations(services)
     this.#explainers = new Explainers(services)

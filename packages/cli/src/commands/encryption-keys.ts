@@ -33,7 +33,7 @@ export function encryptionKeysCommand(): Command {
     .description('Say which encryption keys stored jobs still need, the archive included. Reads all of them.')
     .action(showStatus)
   const rotate = new Command('rotate')
-    .description('Encrypt what live jobs and dead letters hold under the first key.')
+    .description('Encrypt what live jobs, dead letters and workflows hold under the first key.')
     .action(rotateAll)
   return new Command('encryption-keys')
     .summary('see and rotate encryption keys')
@@ -57,8 +57,10 @@ async function rotateAll(options: RotateOptions, command: Command): Promise<void
     const keys = await millrace.encryptionKeys.status({ onProgress: tell })
     if (result.unreadable.length > 0) process.exitCode = 2
     if (options.json) return printJson({ ...result, keys })
-    const { live, deadLetters } = result.rotated
-    print(`Encrypted ${live} live jobs and ${deadLetters} dead letters under key "${result.first}".\n\n`)
+    const { live, deadLetters, workflows } = result.rotated
+    print(
+      `Encrypted ${live} live jobs, ${deadLetters} dead letters and ${workflows} jobs of workflows under key "${result.first}".\n\n`,
+    )
     print(statusTable(keys))
     const missing = [...new Set(result.unreadable.map(({ keyId }) => keyId))]
     if (missing.length > 0)
@@ -72,17 +74,18 @@ function statusTable(keys: readonly KeyUse[]): string {
     key.isFirst ? 'encrypts' : key.isKnown ? 'decrypts' : 'missing here',
     String(key.live),
     String(key.deadLetters),
+    String(key.workflows),
     String(key.archive),
     String(key.records),
     verdict(key),
   ])
-  return table(['KEY', 'USE', 'LIVE', 'DEAD LETTERS', 'ARCHIVE', 'RECORDS', 'NEEDED'], rows)
+  return table(['KEY', 'USE', 'LIVE', 'DEAD LETTERS', 'WORKFLOWS', 'ARCHIVE', 'RECORDS', 'NEEDED'], rows)
 }
 
-function verdict({ isFirst, isNeeded, live, deadLetters, archive, records }: KeyUse): string {
+function verdict({ isFirst, isNeeded, live, deadLetters, workflows, archive, records }: KeyUse): string {
   if (isFirst) return 'yes'
   if (!isNeeded) return 'no: it can be removed'
-  if (live + deadLetters > 0) return 'yes: rotate first'
+  if (live + deadLetters + workflows > 0) return 'yes: rotate first'
   return records > 0
     ? `until what ${records} ${records === 1 ? 'job has' : 'jobs have'} recorded is forgotten`
     : `only to read ${archive} archived ${archive === 1 ? 'job' : 'jobs'}`

@@ -1,15 +1,24 @@
 // Which encryption keys are still needed, and bringing stored values under the first one.
 //
 // Both walk page by page, so no statement takes long and nothing is held for long. A rotation that is cut off is repeated:
-// what was done stays done. The archive and what handlers recorded are only counted: those rows leave by themselves when
+// what was done stays done. What workflows hand on is rotated, too: they may live for longer than a key. The archive and what handlers recorded are only counted: those rows leave by themselves when
 // their time is over.
 import type { Clock } from '../clock.ts'
+import type { KeyRing } from '../contract/key-ring.ts'
 import type { Registry } from '../contract/registry.ts'
 import { resealed } from '../contract/sealed.ts'
 import { InvalidDefinition, Undecryptable } from '../errors.ts'
 import { auditWrite } from '../store/audit.ts'
-import type { Database } from '../store/db.ts'
-import { payloadLock, payloadWrite, type SealedPlace, type StoredPayload, sealedPage } from '../store/sealed-values.ts'
+import type { Database, Session } from '../store/db.ts'
+import {
+  payloadLock,
+  payloadWrite,
+  type SealedPlace,
+  sealedItemLock,
+  sealedItemWrite,
+  sealedPage,
+} from '../store/sealed-values.ts'
+import type { Definitions } from '../workflow/definitions.ts'
 import { author } from './enqueue-options.ts'
 
 export interface KeyUse {
@@ -21,6 +30,8 @@ export interface KeyUse {
   /** How many live jobs, dead letters and archived jobs hold values under it, and how many jobs recorded some. */
   readonly live: number
   readonly deadLetters: number
+  /** Jobs of workflows of which something is kept for later steps, or to undo them. */
+  readonly workflows: number
   readonly archive: number
   /** By ctx.once and ctx.step. */
   readonly records: number
@@ -31,7 +42,7 @@ export interface KeyUse {
 export interface RotationResult {
   readonly first: string
   /** How many rows are under the first key now that were not before. */
-  readonly rotated: { live: number; deadLetters: number }
+  readonly rotated: { live: number; deadLetters: number; workflows: number }
   /** Rows that could not be decrypted, and stay as they were: the first hundred of each place. */
   readonly unreadable: readonly { place: SealedPlace; id: string; keyId: string }[]
 }
@@ -42,30 +53,38 @@ export interface KeysProgress {
   readonly rotated: number
 }
 
+interface Failed {
+  id: string
+  keyId: string
+}
+
 interface Walking {
   onProgress?: (progress: KeysProgress) => void
 }
 
 const PAGE = 500
 const MOST_UNREADABLE = 100
-const UNUSED = { live: 0, deadLetters: 0, archive: 0, records: 0 }
+const ROTATED = ['live', 'deadLetters', 'workflows'] as const
+const UNUSED = { live: 0, deadLetters: 0, workflows: 0, archive: 0, records: 0 }
 
 export class EncryptionKeys {
   readonly #db: Database
   readonly #clock: Clock
   readonly #registry: Registry
+  readonly #definitions: Definitions
 
-  constructor(services: { db: Database; clock: Clock; registry: Registry }) {
+  constructor(services: { db: Database; clock: Clock; registry: Registry; definitions: Definitions }) {
     this.#db = services.db
     this.#clock = services.clock
     this.#registry = services.registry
+    this.#definitions = services.definitions
   }
 
   /** Every key that this program has or that something stored was encrypted under. Reads all jobs. */
   async status(options: Walking = {}): Promise<KeyUse[]> {
     const { keys } = this.#registry
     const counts = new Map((keys?.ids ?? []).map((id) => [id, { ...UNUSED }]))
-    for (const place of ['live', 'deadLetters', 'archive', 'records'] as const) {
+    for (const place of [...ROTATED, 'archive', 'records'] as const) {
       await this.#walk(place, options, async (page) => {
         for (const id of page.flatMap((row) => [...new Set(row.keys)])) {
           const uses = counts.get(id) ?? UNUSED
@@ -81,7 +100,7 @@ export class EncryptionKeys {
     })
   }
 
-  /** Encrypts what live jobs and dead letters hold under the first key. `actor`: who asks, for the audit log. */
+  /** Encrypts what live jobs, dead letters and workflows hold under the first key. `actor`: who asks, for the audit log. */
   async rotate({ actor: asking, ...options }: Walking & { actor: string }): Promise<RotationResult> {
     const actor = author(asking, 'actor')
     const { keys } = this.#registry
@@ -90,9 +109,9 @@ export class EncryptionKeys {
         'There are no encryption keys to rotate to. Pass createMillrace({ encryption: { keys } }), or set MILLRACE_ENCRYPTION_KEYS.',
       )
     }
-    const rotated = { live: 0, deadLetters: 0 }
+    const rotated = { live: 0, deadLetters: 0, workflows: 0 }
     const unreadable: { place: SealedPlace; id: string; keyId: string }[] = []
-    for (const place of ['live', 'deadLetters'] as const) {
+    for (const place of ROTATED) {
       await this.#walk(place, options, async (page) => {
         const ids = page.filter((row) => row.keys.some((key) => key !== keys.first)).map((row) => row.id)
         const outcome = ids.length === 0 ? { written: 0, failed: [] } : await this.#reseal(place, ids, actor)
@@ -124,24 +143,54 @@ export class EncryptionKeys {
     }
   }
 
-  #reseal(place: 'live' | 'deadLetters', ids: readonly string[], actor: string) {
+  #reseal(place: (typeof ROTATED)[number], ids: readonly string[], actor: string) {
     return this.#db.transaction(async (tx) => {
-      const failed: { id: string; keyId: string }[] = []
-      const rows = (await payloadLock(tx, place, ids)).flatMap((row) => this.#resealed(row, failed))
-      if (rows.length > 0) {
-        await payloadWrite(tx, place, rows)
-        const details = { place, rows: rows.length, key: this.#registry.keys?.first }
+      const failed: Failed[] = []
+      const written =
+        place === 'workflows'
+          ? await this.#resealItems(tx, ids, failed)
+          : await this.#resealJobs(tx, { place, ids }, failed)
+      if (written > 0) {
+        const details = { place, rows: written, key: this.#registry.keys?.first }
         await auditWrite(tx, this.#clock.databaseNow(), { actor, action: 'keys.rotate', details })
       }
-      return { written: rows.length, failed }
+      return { written, failed }
     })
   }
 
-  #resealed({ id, type, payload }: StoredPayload, failed: { id: string; keyId: string }[]) {
+  async #resealJobs(
+    tx: Session,
+    { place, ids }: { place: 'live' | 'deadLetters'; ids: readonly string[] },
+    failed: Failed[],
+  ): Promise<number> {
+    const rows = (await payloadLock(tx, place, ids)).flatMap(({ id, type, payload }) =>
+      this.#attempt(id, failed, (keys) => ({ id, payload: resealed(keys, { type, part: 'payload' }, payload) })),
+    )
+    if (rows.length > 0) await payloadWrite(tx, place, rows)
+    return rows.length
+  }
+
+  async #resealItems(tx: Session, jobIds: readonly string[], failed: Failed[]): Promise<number> {
+    const items = (await sealedItemLock(tx, jobIds)).flatMap(
+      ({ id, workflow, step, kind, payload, result, ...job }) => {
+        // A type that nobody remembers opens nothing: the item is told of as unreadable.
+        const type = job.type ?? this.#definitions.typeOf(workflow, step, kind) ?? ''
+        return this.#attempt(id, failed, (keys) => ({
+          id,
+          payload: resealed(keys, { type, part: 'payload' }, payload),
+          result: resealed(keys, { type, part: 'result' }, result),
+        }))
+      },
+    )
+    if (items.length > 0) await sealedItemWrite(tx, items)
+    return items.length
+  }
+
+  #attempt<Row>(id: string, failed: Failed[], reseal: (keys: KeyRing) => Row): Row[] {
     const { keys } = this.#registry
     if (keys === undefined) return []
     try {
-      return [{ id, payload: resealed(keys, { type, part: 'payload' }, payload) }]
+      return [reseal(keys)]
     } catch (error) {
       if (!(error instanceof Undecryptable)) throw error
       failed.push({ id, keyId: error.keyId })

@@ -5,6 +5,7 @@ import type { StepDefinition, WorkflowDefinition } from './definition.ts'
 /** The workflows that one program knows, by name. */
 export class Definitions {
   readonly #byName = new Map<string, WorkflowDefinition>()
+  readonly #steps = new Map<string, ReadonlyMap<string, StepDefinition>>()
 
   constructor(definitions: Iterable<WorkflowDefinition>) {
     for (const definition of definitions) {
@@ -12,6 +13,7 @@ export class Definitions {
       if ((this.#byName.get(name) ?? definition) !== definition)
         throw new InvalidDefinition(`Two workflows have the name "${name}". Names are unique: rename one of them.`)
       this.#byName.set(name, definition)
+      this.#steps.set(name, new Map(definition.steps.map((step) => [step.name, step])))
     }
   }
 
@@ -33,8 +35,10 @@ export class Definitions {
     if (this.#byName.get(definition.name) !== definition) throw new UnknownWorkflow(definition.name, this.names)
   }
 
-  typeOf(workflow: string, step: string): string | undefined {
-    return this.#byName.get(workflow)?.steps.find(({ name }) => name === step)?.contract.type
+  /** Of the jobs that do a step, or undo it. */
+  typeOf(workflow: string, step: string, kind: 'do' | 'undo' = 'do'): string | undefined {
+    const found = this.#steps.get(workflow)?.get(step)
+    return kind === 'do' ? found?.contract.type : found?.undo?.contract.type
   }
 
   schemaOf(workflow: string): WorkflowDefinition['input'] {
@@ -43,9 +47,9 @@ export class Definitions {
 
   /** Of a workflow that was started, perhaps by another version of this program. Throws UnknownWorkflow. */
   step(workflow: string, name: string): StepDefinition {
-    const definition = this.#byName.get(workflow)
-    if (definition === undefined) throw new UnknownWorkflow(workflow, this.names)
-    const step = definition.steps.find((each) => each.name === name)
+    const steps = this.#steps.get(workflow)
+    if (steps === undefined) throw new UnknownWorkflow(workflow, this.names)
+    const step = steps.get(name)
     if (step === undefined) throw new UnknownWorkflow(workflow, this.names, name)
     return step
   }

@@ -37,23 +37,35 @@ test('a rotation brings live jobs and dead letters under the first key, and the 
     isKnown: true,
     live: 2,
     deadLetters: 1,
+    workflows: 0,
     archive: 2,
     records: 0,
     isNeeded: true,
   }
   expect(await millrace.encryptionKeys.status()).toEqual([
-    { id: 'b', isFirst: true, isKnown: true, live: 0, deadLetters: 0, archive: 0, records: 0, isNeeded: true },
+    {
+      id: 'b',
+      isFirst: true,
+      isKnown: true,
+      live: 0,
+      deadLetters: 0,
+      workflows: 0,
+      archive: 0,
+      records: 0,
+      isNeeded: true,
+    },
     before,
   ])
   const progress: unknown[] = []
   expect(await millrace.encryptionKeys.rotate({ actor: 'ann', onProgress: (step) => progress.push(step) })).toEqual({
     first: 'b',
-    rotated: { live: 2, deadLetters: 1 },
+    rotated: { live: 2, deadLetters: 1, workflows: 0 },
     unreadable: [],
   })
   expect(progress).toEqual([
     { place: 'live', scanned: 2, rotated: 2 },
     { place: 'deadLetters', scanned: 1, rotated: 1 },
+    { place: 'workflows', scanned: 0, rotated: 0 },
   ])
   const after = { ...before, live: 0, deadLetters: 0 }
   expect(await millrace.encryptionKeys.status()).toMatchObject([{ id: 'b', live: 2, deadLetters: 1 }, after])
@@ -80,7 +92,7 @@ test('what cannot be decrypted is named and left as it was, and the others are r
   const { id } = await millrace.enqueue(job, payload)
   const next = t.client([job], { encryption: ringOf('d', 'c') })
   const result = await next.encryptionKeys.rotate({ actor: 'ann' })
-  expect(result.rotated).toEqual({ live: 1, deadLetters: 0 })
+  expect(result.rotated).toEqual({ live: 1, deadLetters: 0, workflows: 0 })
   expect(result.unreadable).toHaveLength(3)
   expect(result.unreadable[0]).toEqual({ place: 'live', id: t.live[0], keyId: 'a' })
   expect(await t.sql('select payload from millrace.job where id <> $1 order by id', [id])).toEqual(stored)
