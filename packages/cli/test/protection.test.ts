@@ -39,8 +39,8 @@ test('keys status and keys rotate tell which key is needed, and no key is printe
   expect(status.out).toMatch(/^a +decrypts +1 +0 +0 +0 +0 +yes: rotate first$/m)
   const rotated = await t.run(['encryption-keys', 'rotate', '--by', 'ann'], env)
   expect(rotated).toMatchObject({ code: 0, err: '' })
-  expect(rotated.out).toMatch(/^Encrypted 1 live jobs and 0 dead letters under key "b"\.$/m)
-  expect(rotated.out).toMatch(/^a +decrypts +0 +0 +0 +0 +no: it can be removed$/m)
+  expect(rotated.out).toMatch(/^Encrypted 1 live jobs, 0 dead letters and 0 jobs of workflows under key "b"\.$/m)
+  expect(rotated.out).toMatch(/^a +decrypts +0 +0 +0 +0 +0 +no: it can be removed$/m)
   const json = JSON.parse((await t.run(['encryption-keys', 'status', '--json'], env)).out)
   expect(json).toMatchObject([
     { id: 'b', live: 1 },

@@ -27,10 +27,11 @@ async function act(id: string, options: ClientOptions, command: Command): Promis
   })
 }
 
-function textOf({ summary, reasons, expectedAt }: Explanation): string {
+function textOf({ summary, reasons, expectedAt, workflow }: Explanation): string {
   const lines = reasons.length > 1 ? reasons.map(({ sentence }) => `- ${sentence}`) : [summary]
   const remedies = reasons.flatMap(({ remedy }) => (remedy === null ? [] : [`  ${remedy}`]))
   if (remedies.length > 0) lines.push('', 'What helps:', ...new Set(remedies))
   if (expectedAt !== null) lines.push('', `Expected to start ${fromNow(expectedAt)}.`)
+  if (workflow !== null) lines.push('', workflow.sentence)
   return `${lines.join('\n')}\n`
 }

@@ -11,6 +11,7 @@ import { explainPauses, explainTenant } from '../governance/pause-reason.ts'
 import { explainPayloadVersion } from '../governance/payload-version.ts'
 import type { Explainer, Mechanism, Reason } from '../governance/reason.ts'
 import { explainDue, explainWorker } from '../governance/waiting-reasons.ts'
+import { type JobWorkflow, workflowOf } from '../governance/workflow-place.ts'
 import type { Database } from '../store/db.ts'
 import { type Ahead, explainAhead } from '../store/explain.ts'
 import { isJobId } from '../store/job-id.ts'
@@ -27,6 +28,8 @@ export interface Explanation {
   readonly ahead: Ahead | null
   /** When it may be expected to start, judging by what ended in the queue lately; null: nobody can say. */
   readonly expectedAt: Date | null
+  /** Of which workflow it is part, and how that one stands; null: of none. */
+  readonly workflow: JobWorkflow | null
 }
 
 /** By what holds a job. Each is complete: the compiler refuses a mechanism without an answer. */
@@ -60,13 +63,14 @@ export class Explainers {
     const found = isJobId(id) ? await jobGet(db, id) : undefined
     if (found === undefined) throw new JobNotFound(id, 'it never existed, or its time in the archive is over.')
     const job = shownJob(registry, found)
-    if (job.finishedAt !== null) return { ...settled, job, summary: endOf(job) }
-    if (job.status === 'processing') return { ...settled, job, summary: runOf(job) }
+    const workflow = await workflowOf(db, id)
+    if (job.finishedAt !== null) return { ...settled, job, workflow, summary: endOf(job) }
+    if (job.status === 'processing') return { ...settled, job, workflow, summary: runOf(job) }
     const now = clock.databaseNow()
     const reasons = await this.#reasons(found)
     const ahead = await explainAhead(db, now, id)
     const expectedAt = expectationOf(reasons, ahead, now ?? new Date())
-    return { job, reasons, ahead, expectedAt, summary: reasons[0]?.sentence ?? turnOf(job, ahead) }
+    return { job, reasons, ahead, expectedAt, workflow, summary: reasons[0]?.sentence ?? turnOf(job, ahead) }
   }
 
   async #reasons(job: Job): Promise<Reason[]> {

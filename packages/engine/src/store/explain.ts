@@ -1,6 +1,8 @@
 // What explains why a job waits.
+import type { WorkflowStatus } from '../workflow/graph.ts'
 import type { Session } from './db.ts'
 import type { Now } from './jobs.ts'
+import type { ItemKind } from './workflow-items.ts'
 
 export interface AbleWorkers {
   live: number
@@ -31,6 +33,21 @@ export interface Ahead {
 export async function explainAhead(session: Session, now: Now, jobId: string): Promise<Ahead> {
   const [row] = await session.run<Ahead>('explainAhead', [now, jobId])
   return row as Ahead
+}
+
+export interface JobPlace {
+  id: string
+  name: string
+  step: string
+  kind: ItemKind
+  status: WorkflowStatus
+  reason: string | null
+  held: string | null
+}
+
+export async function explainWorkflow(session: Session, jobId: string): Promise<JobPlace | undefined> {
+  const [row] = await session.run<JobPlace>('explainWorkflow', [jobId])
+  return row
 }
 
 export function limitHolders(

@@ -37,6 +37,14 @@ test('when a workflow fails, its jobs that wait are cancelled, and what runs may
   await using t = await running([flow], deeds)
   const { id } = await t.workflows.start(flow)
   await eventually(async () => (await t.workflows.get(id))?.steps[2]?.status === 'cancelled')
+  const [jobId] = (await t.workflows.get(id))?.steps[1]?.jobIds ?? []
+  expect(await t.millrace.explain(jobId as string)).toMatchObject({
+    summary: expect.stringMatching(/^It is running/),
+    workflow: {
+      ...{ id, name: 'flow', step: 'slow' },
+      sentence: `It is a job of step "slow" of workflow ${id}, "flow", which is stopping (step "broken" failed: unrecoverable: no luck).`,
+    },
+  })
   expect(await t.workflows.get(id)).toMatchObject({
     status: 'stopping',
     stopping: 'failed',
