@@ -204,13 +204,28 @@ function decision(letter: LockedLetter, { isAutomatic }: RedriveRequest): Redriv
     return { status: 'refused', id, reason: status, message }
   }
   if (letter.workflowId !== null) {
-    const message = `Dead letter ${id} is of a job of workflow ${letter.workflowId}, which would not hear of a redriven one. Resume the workflow: millrace.workflows.resume("${letter.workflowId}").`
+    const message = `Dead letter ${id} is of a job of workflow ${letter.workflowId}, which would not hear of a redriven one. ${remedyOf(letter)}`
     return { status: 'refused', id, reason: 'workflow', message }
   }
   if (isAutomatic && letter.acknowledged) {
     return { status: 'refused', id, reason: 'acknowledged', message: `Dead letter ${id} was acknowledged by ${who}.` }
   }
   return undefined
+}
+
+function remedyOf({ workflowId, workflowStatus }: LockedLetter): string {
+  switch (workflowStatus) {
+    case 'failed':
+    case 'cancelled':
+    case 'rollback failed':
+      return `Resume the workflow: millrace.workflows.resume("${workflowId}").`
+    case 'running':
+    case 'stopping':
+    case 'rolling back':
+      return `It is ${workflowStatus}: what follows is decided when its other jobs have ended.`
+    default:
+      return `It is ${workflowStatus ?? 'forgotten'}: if the work must be done after all, enqueue it anew, and resolve the letter.`
+  }
 }
 
 function refusal(id: string, error: unknown): RedriveResult {

@@ -1,5 +1,6 @@
 // Dead letters: looking at them, deciding about them, forgetting them. Written by job_bury.sql, see settlements.ts.
 import type { DeadReason } from '../contract/redrive.ts'
+import type { WorkflowStatus } from '../workflow/graph.ts'
 import { plainArray, textArray } from './arrays.ts'
 import type { Session } from './db.ts'
 import type { Now } from './jobs.ts'
@@ -59,6 +60,8 @@ export interface OriginalJob {
 export interface WholeDeadLetter extends DeadLetter {
   originalJob: OriginalJob
   errorDetails: { class: string; stack: string | null; logs: unknown } | null
+  /** How its workflow stands; null: it is of none, or that is forgotten. */
+  workflowStatus: WorkflowStatus | null
 }
 
 export interface DeadLetterFilter {
@@ -150,8 +153,8 @@ export async function deadLetterNote(
 }
 
 export type LockedLetter = Pick<
-  DeadLetter,
-  'id' | 'status' | 'acknowledged' | 'acknowledgedBy' | 'redrivenJobId' | 'workflowId'
+  WholeDeadLetter,
+  'id' | 'status' | 'acknowledged' | 'acknowledgedBy' | 'redrivenJobId' | 'workflowId' | 'workflowStatus'
 >
 
 /** `isPatient`: waits for whoever holds one of them; otherwise such letters are left out. */

@@ -66,6 +66,10 @@ test('resume leaves a failure as it is that the workflow has lived with', async 
   expect(await t.workflows.result(id)).toMatchObject({ status: 'completed' })
   expect(deeds.done).toEqual(['b', 'c'])
   expect(await statuses(t.workflows, id)).toEqual({ a: 'failed', b: 'completed', c: 'completed' })
+  const [letter] = await t.millrace.deadLetters.list({ status: 'pending' })
+  expect(await t.millrace.deadLetters.redrive((letter as { id: string }).id, { by: 'ann' })).toMatchObject([
+    { status: 'refused', reason: 'workflow', message: expect.stringMatching(/It is completed: .* enqueue it anew/) },
+  ])
 })
 
 test('what a step did before it was resumed is undone in its turn, also if it cannot begin anew', async () => {
