@@ -5,7 +5,7 @@ import { WorkflowNotFound, WorkflowTimeout } from '../errors.ts'
 import type { Events } from '../events.ts'
 import type { Database } from '../store/db.ts'
 import { workflowItemList } from '../store/workflow-items.ts'
-import { workflowGet, workflowStepList } from '../store/workflows.ts'
+import { workflowStatus, workflowStepList } from '../store/workflows.ts'
 import { hasEnded } from '../workflow/decide.ts'
 import type { Definitions } from '../workflow/definitions.ts'
 import type { WorkflowStatus } from '../workflow/graph.ts'
@@ -49,7 +49,7 @@ export async function awaitWorkflow(
   try {
     for (let looks = 0; ; looks++) {
       signal?.throwIfAborted()
-      const workflow = await workflowGet(services.db, id)
+      const workflow = await workflowStatus(services.db, id)
       if (workflow === undefined) throw new WorkflowNotFound(id)
       const { name, status, reason } = workflow
       if (hasEnded(status)) return { status, reason, results: await resultsOf(services, { id, name }) }

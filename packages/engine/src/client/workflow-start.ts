@@ -30,7 +30,8 @@ export interface StartServices extends CourseServices {
   advancer: Advancer
 }
 
-const MAX_INPUT_BYTES = 256 * 1024
+/** A batch is started with the payloads of all its jobs. Read whenever a step ends: what many steps share had better be small. */
+const MAX_INPUT_BYTES = 16 * 1024 * 1024
 const START_DEADLINE_MS = 120_000
 
 export async function startWorkflow(

@@ -198,6 +198,14 @@ export async function workflowGet(
   return row
 }
 
+export async function workflowStatus(
+  session: Session,
+  id: string,
+): Promise<Pick<StartedWorkflow, 'name' | 'status' | 'reason'> | undefined> {
+  const [row] = await session.run<Pick<StartedWorkflow, 'name' | 'status' | 'reason'>>('workflowStatus', [id])
+  return row
+}
+
 /** In order. */
 export function workflowStepList(session: Session, workflowId: string): Promise<WorkflowStep[]> {
   return session.run('workflowStepList', [workflowId, JOBS_TOLD])

@@ -232,7 +232,7 @@ class Course {
         replaces === null ? [] : { deadJobId: replaces, jobId: ids[i] as string },
       )
       const now = this.#services.clock.databaseNow()
-      await deadLetterReplaced(this.#session, now, heirs, by ?? '')
+      await deadLetterReplaced(this.#session, now, heirs, by ?? `workflow ${this.#workflow.id}`)
       await stepInherit(this.#session, now, heirs)
       this.#queues.add(contract.queue.name)
       this.#keys.push(...keys)

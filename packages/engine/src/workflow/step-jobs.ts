@@ -168,11 +168,11 @@ export class StepJobs {
     const { workflow, steps } = this.#given
     const results: Record<string, unknown> = {}
     const counts: Record<string, JobCounts> = {}
-    for (const name of Object.keys(step.after)) {
-      const parent = steps.get(name)
-      if (parent === undefined) continue
-      results[name] = await this.#resultsOf(parent)
-      counts[name] = countsOf(parent)
+    const parents = Object.keys(step.after).flatMap((name) => steps.get(name) ?? [])
+    await this.#readResults(parents.filter(({ name }) => !this.#results.has(name)))
+    for (const parent of parents) {
+      results[parent.name] = this.#results.get(parent.name)
+      counts[parent.name] = countsOf(parent)
     }
     return { workflowId: workflow.id, input: await this.#inputOnce(), results, counts }
   }
@@ -189,18 +189,19 @@ export class StepJobs {
     return this.#input
   }
 
-  /** Read once, however many steps come after it. */
-  async #resultsOf(step: StepRow): Promise<unknown> {
-    if (this.#results.has(step.name)) return this.#results.get(step.name)
-    const value = await this.#readResults(step)
-    this.#results.set(step.name, value)
-    return value
+  /** Once, however many steps come after them, and in one statement, however many there are. */
+  async #readResults(steps: readonly StepRow[]): Promise<void> {
+    const { id } = this.#given.workflow
+    const positions = steps.filter(({ status, items }) => status !== 'skipped' && items !== null).map(positionOf)
+    const completed = { kind: 'do', status: 'completed' } as const
+    const items = await workflowItemList(this.#session, id, positions, completed)
+    const byStep = new Map(positions.map((position): [number, WorkflowItem[]] => [position, []]))
+    for (const item of items) byStep.get(item.position)?.push(item)
+    for (const step of steps) this.#results.set(step.name, await this.#openResults(step, byStep.get(step.position)))
   }
 
-  async #readResults(step: StepRow): Promise<unknown> {
-    if (step.status === 'skipped' || step.items === null) return undefined
-    const { id } = this.#given.workflow
-    const items = await workflowItemList(this.#session, id, [step.position], { kind: 'do', status: 'completed' })
+  async #openResults(step: StepRow, items: readonly WorkflowItem[] | undefined): Promise<unknown> {
+    if (items === undefined) return undefined
     const { contract } = this.#definitionOf(step)
     return this.#byAuthor(async () => {
       if (!step.isList) return items[0] === undefined ? undefined : this.#resultOf(contract, items[0])
@@ -220,6 +221,8 @@ export class StepJobs {
     return parseStored(contract, opened, payloadVersion ?? contract.version)
   }
 }
+
+const positionOf = ({ position }: StepRow): number => position
 
 /** Other programs have the keys, or know the version. */
 const isPassing = (error: unknown): boolean =>
