@@ -4,6 +4,7 @@ import { encodeJson, validate } from '../contract/payload.ts'
 import { InvalidDefinition, InvalidPayload, SecretInPayload, TenantRequired } from '../errors.ts'
 import { runContext } from '../run-context.ts'
 import { type Database, type Queryable, type Session, sessionOn } from '../store/db.ts'
+import { allOrNothing } from '../store/savepoint.ts'
 import { type NewWorkflow, workflowInsert } from '../store/workflows.ts'
 import type { Advancer } from '../workflow/advancer.ts'
 import { checkHasSteps } from '../workflow/check.ts'
@@ -12,7 +13,10 @@ import type { WorkflowDefinition } from '../workflow/definition.ts'
 import { label, wholeNumber } from './enqueue-options.ts'
 
 export interface StartOptions {
-  /** Your own transaction: the workflow exists exactly if it commits. Anything with `query(text, values)`. */
+  /**
+   * Your own transaction: the workflow exists exactly if it commits. A start that is refused leaves it as it was. Anything
+   * with `query(text, values)`.
+   */
   tx?: Queryable
   /** Of all its jobs whose contract does not read it from the payload. */
   tenant?: string
@@ -44,7 +48,9 @@ export async function startWorkflow(
   const workflow = await newWorkflow(definition, given.input, given.options)
   const { tx } = given.options
   if (tx !== undefined) {
-    const { id } = await begin(services, sessionOn(tx, services.db.schema), { workflow, tells: true })
+    // Its caller may catch a refusal and commit: half a workflow would wait for ever.
+    const session = sessionOn(tx, services.db.schema)
+    const { id } = await allOrNothing(session, () => begin(services, session, { workflow, tells: true }))
     return { id }
   }
   const { id, advanced } = await services.db.transaction(

@@ -68,6 +68,8 @@ export class Workflows {
     const found = isJobId(id) ? await workflowGet(this.#services.db, id) : undefined
     if (found === undefined) return undefined
     const steps = await workflowStepList(this.#services.db, id)
+    // Every workflow has steps: this one was forgotten just now.
+    if (steps.length === 0) return undefined
     return { ...found, input: shown(this.#services.registry, '', found.input), steps }
   }
 
