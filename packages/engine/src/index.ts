@@ -120,6 +120,7 @@ export type { BreakerCallOptions } from './governance/breaker-call.ts'
 export type { BudgetStatus } from './governance/budget-status.ts'
 export type { OnceOptions } from './governance/once.ts'
 export type { Mechanism, Reason } from './governance/reason.ts'
+export type { JobWorkflow } from './governance/workflow-place.ts'
 export type { TenantDbOptions } from './governance/tenant-db.ts'
 export {
   type TenantPolicy,
