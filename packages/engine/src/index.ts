@@ -120,7 +120,6 @@ export type { BreakerCallOptions } from './governance/breaker-call.ts'
 export type { BudgetStatus } from './governance/budget-status.ts'
 export type { OnceOptions } from './governance/once.ts'
 export type { Mechanism, Reason } from './governance/reason.ts'
-export type { JobWorkflow } from './governance/workflow-place.ts'
 export type { TenantDbOptions } from './governance/tenant-db.ts'
 export {
   type TenantPolicy,
@@ -129,6 +128,7 @@ export {
   type TenantTable,
   tenantPolicySql,
 } from './governance/tenant-policies.ts'
+export type { JobWorkflow } from './governance/workflow-place.ts'
 export type { Logger } from './logger.ts'
 export {
   type MigrationProgress,

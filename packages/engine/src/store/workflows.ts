@@ -124,6 +124,8 @@ export function workflowDue(session: Session, ids: readonly string[]): Promise<{
 export interface LeftUndone {
   /** Workflows that nobody has advanced. */
   open: string[]
+  /** Workflows that the asker cannot advance, and that nothing is said to hold. */
+  unknown: string[]
   /** Jobs that ended without a word to their workflow. */
   lost: string[]
   /** Behind which workflow to look next for lost jobs; null: from the first. */
@@ -139,7 +141,7 @@ export async function workflowLook(
   const values = [now, textArray(names), limit, after, steps]
   const rows = await session.run<{ what: string; id: string }>('workflowLook', values)
   const idsOf = (wanted: string) => rows.filter(({ what }) => what === wanted).map(({ id }) => id)
-  return { open: idsOf('advance'), lost: idsOf('lost'), seen: idsOf('seen')[0] ?? null }
+  return { open: idsOf('advance'), unknown: idsOf('unknown'), lost: idsOf('lost'), seen: idsOf('seen')[0] ?? null }
 }
 
 export async function workflowPostpone(
@@ -148,6 +150,11 @@ export async function workflowPostpone(
   { id, why, delayMs }: { id: string; why: string; delayMs: number },
 ): Promise<void> {
   await session.run('workflowPostpone', [now, id, why, delayMs])
+}
+
+/** Says why these do not go on, unless somebody has said it or they do. Whoever can advance them may at any time. */
+export async function workflowHold(session: Session, ids: readonly string[], why: string): Promise<void> {
+  await session.run('workflowHold', [plainArray(ids), why])
 }
 
 /** A workflow, as lists show it. */

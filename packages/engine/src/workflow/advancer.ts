@@ -15,7 +15,7 @@ import { type Database, isConnectionFailure } from '../store/db.ts'
 import { lookAt } from '../store/ended-jobs.ts'
 import type { WorkKey } from '../store/keyed-work.ts'
 import { type EndedItem, workflowSettle } from '../store/workflow-items.ts'
-import { workflowDue, workflowLook, workflowPostpone } from '../store/workflows.ts'
+import { workflowDue, workflowHold, workflowLook, workflowPostpone } from '../store/workflows.ts'
 import { type Advanced, advanceIn, type CourseOptions, type CourseServices, StartRefused } from './course.ts'
 import { reportEnd } from './end-events.ts'
 
@@ -46,6 +46,8 @@ const LOOK_DEADLINE_MS = 15_000
 const RETRY_MS = 60_000
 const SWEEP_LIMIT = 200
 const SWEEP_STEPS = 1_000
+const NOBODY =
+  'Nobody has carried it on: no running program seems to know it. List it in createMillrace({ workflows }) of one that runs workers.'
 
 export class Advancer {
   readonly #services: AdvancerServices
@@ -54,6 +56,8 @@ export class Advancer {
   /** Names that were told of once. */
   readonly #unknown = new Set<string>()
   #sweepAfter = '0'
+  /** Workflows that others should have advanced at the last sweep. */
+  #waiting = new Set<string>()
 
   constructor(services: AdvancerServices) {
     this.#services = services
@@ -122,11 +126,19 @@ export class Advancer {
   async sweep(): Promise<SweepResult> {
     const { db, clock, definitions } = this.#services
     const request = { names: definitions.names, limit: SWEEP_LIMIT, after: this.#sweepAfter, steps: SWEEP_STEPS }
-    const { open, lost, seen } = await workflowLook(db, clock.databaseNow(), request)
+    const { open, unknown, lost, seen } = await workflowLook(db, clock.databaseNow(), request)
     this.#sweepAfter = seen ?? '0'
+    await this.#holdUnknown(unknown)
     const found = lost.length === 0 ? [] : await this.#recordLost(lost)
     await this.#advanceAll(new Set([...open, ...found]))
     return { advanced: open.length, found: lost.length, isMore: Math.max(open.length, lost.length) === SWEEP_LIMIT }
+  }
+
+  /** What waited at the last sweep and still does, nobody seems to know. */
+  async #holdUnknown(ids: readonly string[]): Promise<void> {
+    const still = ids.filter((id) => this.#waiting.has(id))
+    this.#waiting = new Set(ids)
+    if (still.length > 0) await workflowHold(this.#services.db, still, NOBODY)
   }
 
   /** Their runs were ended by somebody who does not know of workflows. Returns the workflows in which something may follow. */

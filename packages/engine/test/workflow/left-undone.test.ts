@@ -110,7 +110,16 @@ describe('the sweep', () => {
     await other.close()
     expect(warnings).toContainEqual([expect.objectContaining({ name: 'pair' }), expect.stringMatching(/does not know/)])
     expect(await t.jobs()).toEqual([])
+    const single = defineWorkflow('single').step('a', work, named('a'))
+    const stranger = Millrace.servicesOf(t.client([work], { workflows: [single] }) as never).advancer
+    await stranger.sweep()
+    expect(await t.millrace.workflows.get(id)).toMatchObject({ held: null })
+    await stranger.sweep()
+    expect(await t.millrace.workflows.get(id)).toMatchObject({
+      held: expect.stringMatching(/Nobody has carried it on/),
+    })
     expect(await t.sweep.tick()).toMatchObject({ advanced: 1 })
+    expect(await t.millrace.workflows.get(id)).toMatchObject({ held: null })
     expect(await t.jobs()).toHaveLength(1)
     await expect(other.workflows.start(pair)).rejects.toThrow(/no workflow "pair" in this program/)
   })

@@ -1,8 +1,8 @@
 -- What was left undone: workflows that nobody has advanced, and items whose job has ended without a word.
 -- Params:  $1 now timestamptz or null, $2 names text[] of workflows that the asker can advance, $3 limit int of either,
 --          $4 workflow_id bigint behind which to look for items, $5 steps int: of so many steps
--- Returns: what 'advance' and the id of a workflow, or 'lost' and the id of a job, or 'seen' and the last workflow whose items
---          were all looked at, if there may be more.
+-- Returns: what 'advance' and the id of a workflow, or 'unknown' and that of one that others have to advance and nothing holds,
+--          or 'lost' and the id of a job, or 'seen' and the last workflow whose items were all looked at, if there may be more.
 -- Locks:   none
 -- Index:   workflow_step_for_advance_idx, workflow_for_advance_idx, workflow_step_running_idx, workflow_item_pkey, job_pkey
 -- Those that were put off come when it is time, so that however many of them never keep others waiting.
@@ -41,6 +41,16 @@ union all
     offset 0
   ) as item
   where not exists (select from millrace.job where id = item.job_id)
+  limit $3
+)
+union all
+(
+  select 'unknown', id
+  from millrace.workflow
+  where id = any(array(select id from open))
+    and name <> all($2::text[])
+    and held is null
+  order by id
   limit $3
 )
 union all
