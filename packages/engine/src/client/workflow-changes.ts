@@ -3,11 +3,17 @@
 import type { Clock } from '../clock.ts'
 import { InvalidDefinition, UnknownWorkflow } from '../errors.ts'
 import { auditWrite } from '../store/audit.ts'
-import type { Database } from '../store/db.ts'
+import type { Database, Session } from '../store/db.ts'
 import { isJobId } from '../store/job-id.ts'
 import type { LockedWorkflow, StepRow } from '../store/workflows.ts'
 import type { Advancer } from '../workflow/advancer.ts'
-import { advanceIn, type CourseOptions, type CourseServices } from '../workflow/course.ts'
+import {
+  type Advanced,
+  advanceIn,
+  type CourseOptions,
+  type CourseServices,
+  withoutRefused,
+} from '../workflow/course.ts'
 import { hasEnded } from '../workflow/decide.ts'
 import type { WorkflowStatus } from '../workflow/graph.ts'
 import { toRedo } from '../workflow/standing.ts'
@@ -53,39 +59,43 @@ const BEGUN: readonly StepRow['status'][] = ['running', 'completed']
 
 async function changed(services: ChangeServices, id: string, change: Change): Promise<WorkflowChangeResult> {
   if (!isJobId(id)) return { status: 'not_found' }
-  const { db, clock, advancer, definitions } = services
-  const { action, by: actor, details } = change
   try {
-    const advanced = await db.transaction(async (tx) => {
-      const outcome = await advanceIn(tx, services, id, {
-        ...change.options,
-        by: actor,
-        change: (workflow, steps) => {
-          const why = change.refuse(workflow)
-          if (why !== undefined) throw new Refused(workflow.status, why)
-          if (!definitions.has(workflow.name)) throw new UnknownWorkflow(workflow.name, definitions.names)
-          return change.change(workflow, steps)
-        },
-      })
-      if (outcome === undefined) return undefined
-      change.check?.()
-      const { name, tenant } = outcome.workflow
-      await auditWrite(tx, clock.databaseNow(), {
-        actor,
-        action,
-        target: id,
-        tenant,
-        details: { name, ...(details as object) },
-      })
-      return outcome
-    }, DEADLINE_MS)
+    const advanced = await withoutRefused((refused) =>
+      services.db.transaction((tx) => changeIn(tx, services, { id, change, refused }), DEADLINE_MS),
+    )
     if (advanced === undefined) return { status: 'not_found' }
-    await advancer.afterwards(advanced)
+    await services.advancer.afterwards(advanced)
     return { status: 'done', as: advanced.workflow.status }
   } catch (error) {
     if (error instanceof Refused) return { status: 'refused', as: error.as, message: error.message }
     throw error
   }
+}
+
+async function changeIn(
+  tx: Session,
+  services: ChangeServices,
+  { id, change, refused }: { id: string; change: Change; refused: ReadonlyMap<string, string> },
+): Promise<Advanced | undefined> {
+  const { clock, definitions } = services
+  const { action, by: actor, details } = change
+  const outcome = await advanceIn(tx, services, id, {
+    ...change.options,
+    by: actor,
+    refused,
+    change: (workflow, steps) => {
+      const why = change.refuse(workflow)
+      if (why !== undefined) throw new Refused(workflow.status, why)
+      if (!definitions.has(workflow.name)) throw new UnknownWorkflow(workflow.name, definitions.names)
+      return change.change(workflow, steps)
+    },
+  })
+  if (outcome === undefined) return undefined
+  change.check?.()
+  const { name, tenant } = outcome.workflow
+  const entry = { actor, action, target: id, tenant, details: { name, ...(details as object) } }
+  await auditWrite(tx, clock.databaseNow(), entry)
+  return outcome
 }
 
 export function cancelWorkflow(
@@ -117,7 +127,7 @@ export function resumeWorkflow(
   id: string,
   { by, payloads = {} }: { by: string; payloads?: Edits },
 ): Promise<WorkflowChangeResult> {
-  const edited: StepRow[] = []
+  let edited: StepRow[] = []
   let isUndoing = false
   return changed(services, id, {
     action: 'workflow.resume',
@@ -133,7 +143,7 @@ export function resumeWorkflow(
     change: (workflow, steps) => {
       isUndoing = workflow.status === 'rollback failed'
       const begun = isUndoing ? undoAgain(workflow, steps) : doAgain(workflow, steps)
-      edited.push(...begun.filter(({ name }) => Object.hasOwn(payloads, name)))
+      edited = begun.filter(({ name }) => Object.hasOwn(payloads, name))
       const names = begun.map(({ name }) => name)
       const wrong = Object.keys(payloads).find((name) => !names.includes(name))
       if (wrong === undefined) return begun

@@ -16,7 +16,7 @@ import { lookAt } from '../store/ended-jobs.ts'
 import type { WorkKey } from '../store/keyed-work.ts'
 import { type EndedItem, workflowSettle } from '../store/workflow-items.ts'
 import { workflowDue, workflowHold, workflowLook, workflowPostpone } from '../store/workflows.ts'
-import { type Advanced, advanceIn, type CourseOptions, type CourseServices, StartRefused } from './course.ts'
+import { type Advanced, advanceIn, type CourseOptions, type CourseServices, withoutRefused } from './course.ts'
 import { reportEnd } from './end-events.ts'
 
 export interface AdvancerServices extends CourseServices {
@@ -95,21 +95,11 @@ export class Advancer {
 
   /** One workflow, in a transaction of its own. Throws what hinders it. Undefined: there is none. */
   async advance(id: string, options: CourseOptions = {}): Promise<Advanced | undefined> {
-    const refused = new Map<string, string>()
-    for (;;) {
-      try {
-        const how = { ...options, refused }
-        const advanced = await this.#services.db.transaction(
-          (tx) => advanceIn(tx, this.#services, id, how),
-          DEADLINE_MS,
-        )
-        if (advanced !== undefined) await this.afterwards(advanced)
-        return advanced
-      } catch (error) {
-        if (!(error instanceof StartRefused) || refused.has(error.step)) throw error
-        refused.set(error.step, error.message)
-      }
-    }
+    const advanced = await withoutRefused((refused) =>
+      this.#services.db.transaction((tx) => advanceIn(tx, this.#services, id, { ...options, refused }), DEADLINE_MS),
+    )
+    if (advanced !== undefined) await this.afterwards(advanced)
+    return advanced
   }
 
   /** What follows from an advance that has committed. */

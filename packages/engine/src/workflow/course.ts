@@ -57,12 +57,27 @@ export interface Advanced {
 }
 
 /** Postgres will not store the jobs of this step. */
-export class StartRefused extends Error {
+class StartRefused extends Error {
   readonly step: string
 
   constructor(step: string, cause: unknown) {
     super(`Postgres refuses to store its jobs (${(cause as Error).message})`, { cause })
     this.step = step
+  }
+}
+
+/** Does it again without each step that Postgres refuses to start: that one then fails instead of all of them. */
+export async function withoutRefused<Result>(
+  work: (refused: ReadonlyMap<string, string>) => Promise<Result>,
+): Promise<Result> {
+  const refused = new Map<string, string>()
+  for (;;) {
+    try {
+      return await work(refused)
+    } catch (error) {
+      if (!(error instanceof StartRefused) || refused.has(error.step)) throw error
+      refused.set(error.step, error.message)
+    }
   }
 }
 

@@ -1,4 +1,4 @@
-// What happens to one workflow at the same time.
+// What happens to one workflow at the same time, and what is refused halfway.
 import { defineWorkflow, Unrecoverable } from 'millrace'
 import { expect, test } from 'vitest'
 import { setup, signal } from '../support/setup.ts'
@@ -120,4 +120,15 @@ test('a workflow that is erased while a job of it runs ends, and nothing of it i
   await t.millrace.erase({ tenant: 'acme', actor: 'ann', reason: 'asked' })
   const left = await t.sql('select payload, result, reason from millrace.workflow_item')
   expect(JSON.stringify(left)).not.toMatch(/secret/)
+})
+
+test('an undo that Postgres will not store fails its step, and not the call that asked for it', async () => {
+  await using t = await failed()
+  await t.sql(`alter table millrace.job add constraint no_undo check (type <> 'undo') not valid`)
+  expect(await t.workflows.rollBack(t.id, { by: 'ann' })).toEqual({ status: 'done', as: 'rollback failed' })
+  expect((await t.workflows.get(t.id))?.steps[0]).toMatchObject({
+    undo: 'failed',
+    reason: expect.stringMatching(/Postgres refuses to store its jobs/),
+  })
+  await expect(t.workflows.resume(t.id, { by: 'ann' })).rejects.toThrow(/Postgres refuses to store its jobs/)
 })
