@@ -17,6 +17,7 @@ import { lanes } from './suites/lanes.ts'
 import { latency } from './suites/latency.ts'
 import { peers } from './suites/peers.ts'
 import { scale } from './suites/scale.ts'
+import { workflow } from './suites/workflow.ts'
 
 const suites: readonly Suite[] = [
   backlog,
@@ -31,6 +32,7 @@ const suites: readonly Suite[] = [
   latency,
   peers,
   scale,
+  workflow,
 ]
 const DEFAULT_ROUNDS = 5
 
