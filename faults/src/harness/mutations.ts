@@ -162,6 +162,17 @@ const table = {
   ],
   /** The next fire time is found by the clocks of Greenwich. */
   'zones-ignored': [edit('scheduleGet', 'cadence, timing,', `cadence, timing || '{"timeZone": "UTC"}' as timing,`)],
+  /** However many jobs of a step end in one statement, one is counted off. */
+  'items-counted-singly': [
+    edit('workflowSettle', 'items_left - done', 'items_left - least(1, done)'),
+    edit('workflowSettle', 'items_left = done', 'items_left = least(1, done)'),
+  ],
+  /** Several processes decide what follows in a workflow at once. */
+  'advance-without-lock': [edit('workflowLock', 'for no key update', '')],
+  /** Nobody looks for workflows that were left standing. */
+  'workflows-not-swept': [edit('workflowLook', 'where needs_advance', 'where false and needs_advance')],
+  /** Nobody knows in which order steps completed. */
+  'completions-forgotten': [edit('workflowStepRows', 'completed_as', 'null::int as completed_as')],
   /** Nothing ever becomes a dead letter. */
   'no-burial': [edit('jobBury', 'where job.id', 'where false and job.id')],
 } as const satisfies Record<string, readonly Edit[]>

@@ -29,6 +29,7 @@ import f20b from './f20b-handed-over.ts'
 import f20c from './f20c-supervised.ts'
 import f21 from './f21-dedupe-race.ts'
 import f21b from './f21b-dedupe-window.ts'
+import f23 from './f23-workflow-races.ts'
 
 export const scenarios: readonly Scenario[] = [
   f01,
@@ -61,4 +62,5 @@ export const scenarios: readonly Scenario[] = [
   f20c,
   f21,
   f21b,
+  f23,
 ]

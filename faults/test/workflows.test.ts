@@ -1,0 +1,3 @@
+import { testScenarios } from './scenario-suite.ts'
+
+testScenarios('f23')
