@@ -1,5 +1,5 @@
-// Random workflows on real rows end as the model predicts: settled many at once, cancelled at any time, and advanced by
-// whoever ended their jobs or, as after a crash, by the sweep.
+// Random workflows on real rows end as the model predicts: settled at once, in parts or twice, cancelled at any time, and
+// advanced by one, by several at a time, or after a crash by the sweep of somebody else.
 import fc from 'fast-check'
 import { defineWorkflow, type WorkflowDefinition } from 'millrace'
 import { expect, test } from 'vitest'
@@ -8,6 +8,7 @@ import { Millrace } from '#src/millrace'
 import { Database } from '#src/store/db'
 import { jobClaim } from '#src/store/jobs'
 import { type Settlement, settle } from '#src/store/settlements'
+import { workflowSettle } from '#src/store/workflow-items'
 import { type Setup, setup } from '../support/setup.ts'
 import { type Fate, type Plan, plans } from './plan.ts'
 import { predict } from './predict.ts'
@@ -15,23 +16,47 @@ import { undo, work } from './running.ts'
 
 const RUN = '00000000-0000-4000-8000-000000000001'
 
-/** Jobs run at once, are asked to stop and do not heed it; a list without elements has no time to run. */
+/** Jobs run at once. A list without elements has no time to run, and a step whose jobs all complete was not cancelled. */
 const rowPlans = plans
   .filter(({ steps }) => steps.length > 0)
   .map((plan) => ({
     ...plan,
     // Its first steps begin with the start: nobody can be faster.
     cancelledAt: plan.cancelledAt === null ? null : plan.cancelledAt + 1,
-    steps: plan.steps.map((step) => ({
-      ...step,
-      heeds: null,
-      withdraws: null,
-      jobs: step.jobs.length === 0 ? (['completed'] as const) : step.jobs,
-    })),
+    steps: plan.steps.map(({ jobs: given, heeds, ...step }) => {
+      const jobs = given.length === 0 ? (['completed'] as const) : given
+      return {
+        ...step,
+        withdraws: null,
+        jobs,
+        heeds: heeds && { ...heeds, completed: Math.min(heeds.completed, jobs.length - 1) },
+      }
+    }),
   }))
 
+/** What happens in a tick beside the plan. */
+interface Turn {
+  /** The process that ended the jobs; that and others at once; an heir, as it died before it could. */
+  advances: 'the same' | 'all' | 'an heir'
+  /** The ends of jobs are written by two transactions at a time. */
+  isInParts: boolean
+  /** The replies to the settlements were lost, and they are sent again. */
+  isRepeated: boolean
+}
+
+const turns: fc.Arbitrary<Turn[]> = fc.array(
+  fc.record({
+    advances: fc.constantFrom('the same', 'all', 'an heir'),
+    isInParts: fc.boolean(),
+    isRepeated: fc.boolean(),
+  }),
+  { minLength: 7, maxLength: 7 },
+)
+
+let started = 0
+
 function definitionOf({ steps, rollsBack }: Plan): WorkflowDefinition<undefined, false> {
-  let flow = defineWorkflow('random', { onFailure: rollsBack ? 'roll back' : 'stop' }) as never as {
+  let flow = defineWorkflow(`random-${++started}`, { onFailure: rollsBack ? 'roll back' : 'stop' }) as never as {
     each(...args: unknown[]): typeof flow
   }
   for (const { name, after, onFailure, canBeUndone, jobs } of steps) {
@@ -61,36 +86,54 @@ class Rows {
     this.#plan = plan
   }
 
-  async run(isSwept: (tick: number) => boolean): Promise<Fate> {
+  async run(turns: readonly Turn[]): Promise<Fate> {
     const definition = definitionOf(this.#plan)
-    const millrace = this.#t.client([work, undo], { workflows: [definition] })
-    const { advancer } = Millrace.servicesOf(millrace as never)
-    const { id } = await millrace.workflows.start(definition)
+    const open = () => this.#t.client([work, undo], { workflows: [definition] })
+    let client = open()
+    await using other = open()
+    const { id } = await client.workflows.start(definition)
     for (let now = 0; now < 200; now++) {
-      await this.#endWhatIsOver(id, now)
-      if (now === this.#plan.cancelledAt) await millrace.workflows.cancel(id, { by: 'ann' })
+      const turn = turns[now % turns.length] as Turn
+      await this.#endWhatIsOver(id, now, turn)
+      if (now === this.#plan.cancelledAt) await client.workflows.cancel(id, { by: 'ann' })
       // The sweep comes a minute later.
       await this.#t.sql('update millrace.workflow set advance_at = now() where advance_at is not null')
-      await (isSwept(now) ? advancer.sweep() : advancer.heard([id]))
-      for (const { kind, name } of await this.#open(id)) {
-        const key = `${kind} ${name}`
-        if (!this.#begun.has(key)) this.#begun.set(key, now)
+      if (turn.advances === 'an heir') {
+        await client.close()
+        client = open()
       }
-      const found = await millrace.workflows.get(id)
+      const [mine, others] = [client, other].map((each) => Millrace.servicesOf(each as never).advancer)
+      if (turn.advances !== 'the same')
+        await Promise.all([mine?.sweep(), turn.advances === 'all' && others?.heard([id])])
+      await mine?.heard([id])
+      await this.#noteBegun(id, now)
+      const found = await client.workflows.get(id)
       if (found === undefined || found.finishedAt === null) continue
-      await millrace.close()
-      const undone = await this.#t.sql<{ name: string }>(
-        `select name from millrace.workflow_step join millrace.workflow_item using (workflow_id, position)
-         where workflow_id = $1 and kind = 'undo' group by name order by min(job_id)`,
-        [id],
-      )
+      await client.close()
+      const { status, steps } = found
       return {
-        status: found.status,
-        steps: Object.fromEntries(found.steps.map(({ name, status }) => [name, status])),
-        undone: undone.map(({ name }) => name),
+        status,
+        steps: Object.fromEntries(steps.map((each) => [each.name, each.status])),
+        undone: await this.#undone(id),
       }
     }
     throw new Error('it must end')
+  }
+
+  async #noteBegun(id: string, now: number): Promise<void> {
+    for (const { kind, name } of await this.#open(id)) {
+      const key = `${kind} ${name}`
+      if (!this.#begun.has(key)) this.#begun.set(key, now)
+    }
+  }
+
+  async #undone(id: string): Promise<string[]> {
+    const rows = await this.#t.sql<{ name: string }>(
+      `select name from millrace.workflow_step join millrace.workflow_item using (workflow_id, position)
+       where workflow_id = $1 and kind = 'undo' group by name order by min(job_id)`,
+      [id],
+    )
+    return rows.map(({ name }) => name)
   }
 
   #open(id: string): Promise<Open[]> {
@@ -101,7 +144,7 @@ class Rows {
     )
   }
 
-  async #endWhatIsOver(id: string, now: number): Promise<void> {
+  async #endWhatIsOver(id: string, now: number, { isInParts, isRepeated }: Turn): Promise<void> {
     await jobClaim(this.#db, null, {
       queues: [{ queue: 'steps', limit: 1_000 }],
       types: [work, undo].map(({ type }) => ({ type, stuckAfterMs: 60_000 })),
@@ -111,17 +154,33 @@ class Rows {
       byType: false,
     })
     const open = await this.#open(id)
-    const over = open.filter(({ kind, name }) => {
-      const ticks = kind === 'undo' ? 1 : this.#stepOf(name).ticks
-      return this.#begun.get(`${kind} ${name}`) === now - ticks
-    })
-    const ends = over.map((each) => this.#endOf(each, id))
-    await this.#db.transaction(async (tx) => {
-      for (const kind of ['finish', 'bury'] as const) {
-        const batch = ends.filter((end) => end.kind === kind)
-        expect((await settle(tx, null, batch)).size).toBe(batch.length)
-      }
-    })
+    const ends = open.filter((each) => this.#endsAt(each) === now).map((each) => this.#endOf(each, id))
+    const middle = isInParts ? ends.length >> 1 : 0
+    const parts = [ends.slice(0, middle), ends.slice(middle)].flatMap((part) =>
+      (['finish', 'bury'] as const).map((kind) => part.filter((end) => end.kind === kind)),
+    )
+    const write = (part: readonly Settlement[]) => this.#db.transaction((tx) => settle(tx, null, part))
+    const won = await Promise.all(parts.map(write))
+    expect(won.map(({ size }) => size)).toEqual(parts.map(({ length }) => length))
+    if (!isRepeated) return
+    for (const again of await Promise.all(parts.map(write))) expect(again.size).toBe(0)
+    const told = ends.map(({ id: jobId }) => ({ jobId, status: 'failed' as const, result: null, reason: null }))
+    expect(await workflowSettle(this.#db, told)).toEqual([])
+  }
+
+  #endsAt({ kind, name }: Open): number {
+    const begunAt = this.#begun.get(`${kind} ${name}`) ?? Number.NaN
+    if (kind === 'undo') return begunAt + 1
+    return this.#heedsAt(name) ?? begunAt + this.#stepOf(name).ticks
+  }
+
+  /** When it ends because it was asked to; undefined: it was not, or ends before. */
+  #heedsAt(name: string): number | undefined {
+    const { heeds, ticks } = this.#stepOf(name)
+    const { cancelledAt } = this.#plan
+    const endsAt = (this.#begun.get(`do ${name}`) ?? Number.NaN) + ticks
+    if (heeds === null || cancelledAt === null || endsAt <= cancelledAt) return undefined
+    return cancelledAt + heeds.ticks < endsAt ? cancelledAt + heeds.ticks : undefined
   }
 
   #stepOf(name: string) {
@@ -129,9 +188,11 @@ class Rows {
   }
 
   #endOf({ id, kind, item, name }: Open, workflowId: string): Settlement {
-    const { jobs, undoFails } = this.#stepOf(name)
-    const outcome = kind === 'do' ? jobs[item] : undoFails ? 'failed' : 'completed'
-    const run = { id, runId: RUN, workflowId, retention: 'none' as const }
+    const { jobs, undoFails, heeds } = this.#stepOf(name)
+    const asPlanned = kind === 'do' ? jobs[item] : undoFails ? 'failed' : 'completed'
+    const asAsked = item < (heeds?.completed ?? 0) ? 'completed' : 'cancelled'
+    const outcome = kind === 'do' && this.#heedsAt(name) !== undefined ? asAsked : asPlanned
+    const run = { id, runId: RUN, workflowId, retention: 'standard' as const }
     if (outcome === 'failed') {
       const failure = { ...failureOf('Planned', 'as planned'), logs: null }
       return { kind: 'bury', ...run, reason: 'exhausted', failure, drop: true }
@@ -143,13 +204,18 @@ class Rows {
 
 test('random workflows end as the model predicts, on real rows', { timeout: 120_000 }, async () => {
   await using t = await setup()
-  const db = new Database({ connection: { connectionString: t.url }, schema: 'millrace', maxConnections: 2 })
+  const db = new Database({ connection: { connectionString: t.url }, schema: 'millrace', maxConnections: 8 })
+  const several = fc.array(fc.record({ plan: rowPlans, turns }), { minLength: 4, maxLength: 4 })
   await fc.assert(
-    fc.asyncProperty(rowPlans, fc.array(fc.boolean(), { minLength: 7, maxLength: 7 }), async (plan, swept) => {
-      const fate = await new Rows(t, db, plan).run((tick) => swept[tick % swept.length] === true)
-      expect(fate).toEqual(predict(plan))
+    fc.asyncProperty(several, async (all) => {
+      const fates = await Promise.all(all.map(({ plan, turns }) => new Rows(t, db, plan).run(turns)))
+      expect(fates).toEqual(all.map(({ plan }) => predict(plan)))
     }),
-    { numRuns: 25, endOnFailure: true },
+    { numRuns: 12, endOnFailure: true },
   )
+  const ofNoItem =
+    'select from millrace.job_archive as job where not exists (select from millrace.workflow_item where job_id = id)'
+  expect(await t.sql(ofNoItem)).toEqual([])
+  expect(await t.sql('select from millrace.job')).toEqual([])
   await db.close()
 })
