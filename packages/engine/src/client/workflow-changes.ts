@@ -7,16 +7,11 @@ import type { Database, Session } from '../store/db.ts'
 import { isJobId } from '../store/job-id.ts'
 import type { LockedWorkflow, StepRow } from '../store/workflows.ts'
 import type { Advancer } from '../workflow/advancer.ts'
-import {
-  type Advanced,
-  advanceIn,
-  type CourseOptions,
-  type CourseServices,
-  withoutRefused,
-} from '../workflow/course.ts'
+import { type Advanced, advanceIn, type CourseOptions, type CourseServices } from '../workflow/course.ts'
 import { hasEnded } from '../workflow/decide.ts'
 import type { WorkflowStatus } from '../workflow/graph.ts'
 import { toRedo } from '../workflow/standing.ts'
+import { type Retrial, withoutRefused } from '../workflow/step-inserts.ts'
 import type { Edits } from '../workflow/step-jobs.ts'
 
 export type WorkflowChangeResult =
@@ -60,8 +55,8 @@ const BEGUN: readonly StepRow['status'][] = ['running', 'completed']
 async function changed(services: ChangeServices, id: string, change: Change): Promise<WorkflowChangeResult> {
   if (!isJobId(id)) return { status: 'not_found' }
   try {
-    const advanced = await withoutRefused((refused) =>
-      services.db.transaction((tx) => changeIn(tx, services, { id, change, refused }), DEADLINE_MS),
+    const advanced = await withoutRefused((how) =>
+      services.db.transaction((tx) => changeIn(tx, services, { id, change, how }), DEADLINE_MS),
     )
     if (advanced === undefined) return { status: 'not_found' }
     await services.advancer.afterwards(advanced)
@@ -75,14 +70,14 @@ async function changed(services: ChangeServices, id: string, change: Change): Pr
 async function changeIn(
   tx: Session,
   services: ChangeServices,
-  { id, change, refused }: { id: string; change: Change; refused: ReadonlyMap<string, string> },
+  { id, change, how }: { id: string; change: Change; how: Retrial },
 ): Promise<Advanced | undefined> {
   const { clock, definitions } = services
   const { action, by: actor, details } = change
   const outcome = await advanceIn(tx, services, id, {
     ...change.options,
     by: actor,
-    refused,
+    ...how,
     change: (workflow, steps) => {
       const why = change.refuse(workflow)
       if (why !== undefined) throw new Refused(workflow.status, why)

@@ -75,29 +75,34 @@ export async function workflowItemReason(
   return new Map(rows.map(({ position, reason }) => [position, reason]))
 }
 
-export interface NewItems {
-  workflowId: string
+export interface NewItem {
   position: number
-  kind: ItemKind
-  items: readonly { item: number; jobId: string; payload: string }[]
-  /** Null: nothing will ask for the payloads. */
+  item: number
+  jobId: string
+  /** JSON text. */
+  payload: string
+  /** Null: nothing will ask for the payload. */
   payloadVersion: number | null
 }
 
 const CHUNK = 5_000
 
-export async function workflowItemWrite(session: Session, given: NewItems): Promise<void> {
-  const { workflowId, position, kind, items, payloadVersion } = given
+export async function workflowItemWrite(
+  session: Session,
+  { workflowId, kind }: { workflowId: string; kind: ItemKind },
+  items: readonly NewItem[],
+): Promise<void> {
   for (let from = 0; from < items.length; from += CHUNK) {
     const chunk = items.slice(from, from + CHUNK)
+    const isAnyKept = chunk.some(({ payloadVersion }) => payloadVersion !== null)
     await session.run('workflowItemWrite', [
       workflowId,
-      position,
       kind,
+      plainArray(chunk.map(({ position }) => position)),
       plainArray(chunk.map(({ item }) => item)),
       plainArray(chunk.map(({ jobId }) => jobId)),
-      payloadVersion === null ? '[]' : jsonArray(chunk.map(({ payload }) => payload)),
-      payloadVersion,
+      plainArray(chunk.map(({ payloadVersion }) => payloadVersion)),
+      isAnyKept ? jsonArray(chunk.map((each) => (each.payloadVersion === null ? 'null' : each.payload))) : '[]',
     ])
   }
 }

@@ -16,8 +16,9 @@ import { lookAt } from '../store/ended-jobs.ts'
 import type { WorkKey } from '../store/keyed-work.ts'
 import { type EndedItem, workflowSettle } from '../store/workflow-items.ts'
 import { workflowDue, workflowHold, workflowLook, workflowPostpone } from '../store/workflows.ts'
-import { type Advanced, advanceIn, type CourseOptions, type CourseServices, withoutRefused } from './course.ts'
+import { type Advanced, advanceIn, type CourseOptions, type CourseServices } from './course.ts'
 import { reportEnd } from './end-events.ts'
+import { withoutRefused } from './step-inserts.ts'
 
 export interface AdvancerServices extends CourseServices {
   db: Database
@@ -95,8 +96,8 @@ export class Advancer {
 
   /** One workflow, in a transaction of its own. Throws what hinders it. Undefined: there is none. */
   async advance(id: string, options: CourseOptions = {}): Promise<Advanced | undefined> {
-    const advanced = await withoutRefused((refused) =>
-      this.#services.db.transaction((tx) => advanceIn(tx, this.#services, id, { ...options, refused }), DEADLINE_MS),
+    const advanced = await withoutRefused((how) =>
+      this.#services.db.transaction((tx) => advanceIn(tx, this.#services, id, { ...options, ...how }), DEADLINE_MS),
     )
     if (advanced !== undefined) await this.afterwards(advanced)
     return advanced

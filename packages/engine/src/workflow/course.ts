@@ -1,14 +1,8 @@
 // One advance of one workflow: what has ended is taken note of, decided is what follows, and all of it is written, in one
 // transaction under the workflow's lock. So no step starts twice, whoever advances, and however many do at once.
-import type { Clock } from '../clock.ts'
-import type { JobContract } from '../contract/job.ts'
-import { isRefused } from '../sql-state.ts'
 import type { Session } from '../store/db.ts'
-import { deadLetterReplaced } from '../store/dead-letters.ts'
-import type { NewJob } from '../store/jobs.ts'
 import type { WorkKey } from '../store/keyed-work.ts'
-import { stepInherit } from '../store/once-keys.ts'
-import { workflowItemList, workflowItemReason, workflowItemWrite } from '../store/workflow-items.ts'
+import { workflowItemList, workflowItemReason } from '../store/workflow-items.ts'
 import {
   type LockedWorkflow,
   type StepRow,
@@ -20,18 +14,12 @@ import {
 import { decide, hasEnded } from './decide.ts'
 import type { Decision } from './graph.ts'
 import { completedJobs, endedAs, failureReason, hasEndedJobs, hasEndedUndo, nextPlace, stateOf } from './standing.ts'
+import { type InsertServices, insertStarted, type Retrial, type Started } from './step-inserts.ts'
 import { type Edits, StepFailed, type StepJob, StepJobs, type StepJobsServices } from './step-jobs.ts'
 
-export interface CourseServices extends StepJobsServices {
-  clock: Clock
-  insertSteps(
-    session: Session,
-    contract: JobContract,
-    given: { jobs: readonly NewJob[]; tells: boolean },
-  ): Promise<{ ids: string[]; keys: WorkKey[] }>
-}
+export type CourseServices = StepJobsServices & InsertServices
 
-export interface CourseOptions {
+export interface CourseOptions extends Partial<Retrial> {
   /** A person's changes, before anything is decided. Returns the steps that were changed: none with a running job. */
   change?: (workflow: LockedWorkflow, steps: readonly StepRow[]) => readonly StepRow[]
   edits?: Edits
@@ -41,8 +29,6 @@ export interface CourseOptions {
   isStrict?: boolean
   /** The transaction is somebody else's. */
   tells?: boolean
-  /** Steps that Postgres refused to start, and why. */
-  refused?: ReadonlyMap<string, string>
 }
 
 /** What has to be done when the transaction has committed. */
@@ -54,31 +40,6 @@ export interface Advanced {
   keys: readonly WorkKey[]
   /** Jobs to be cancelled where they wait and, if somebody cancelled the workflow, asked to stop where they run. */
   cancel: readonly string[]
-}
-
-/** Postgres will not store the jobs of this step. */
-class StartRefused extends Error {
-  readonly step: string
-
-  constructor(step: string, cause: unknown) {
-    super(`Postgres refuses to store its jobs (${(cause as Error).message})`, { cause })
-    this.step = step
-  }
-}
-
-/** Does it again without each step that Postgres refuses to start: that one then fails instead of all of them. */
-export async function withoutRefused<Result>(
-  work: (refused: ReadonlyMap<string, string>) => Promise<Result>,
-): Promise<Result> {
-  const refused = new Map<string, string>()
-  for (;;) {
-    try {
-      return await work(refused)
-    } catch (error) {
-      if (!(error instanceof StartRefused) || refused.has(error.step)) throw error
-      refused.set(error.step, error.message)
-    }
-  }
 }
 
 /** Jobs that were asked to stop are asked again by then. */
@@ -186,8 +147,8 @@ class Course {
     for (const name of skip) this.#mark(name, 'skipped')
     for (const name of drop) this.#mark(name, 'cancelled')
     for (const name of cancel) this.#asked.add(name)
-    for (const name of start) await this.#start(this.#step(name), 'do')
-    if (undo !== null) await this.#start(this.#step(undo), 'undo')
+    await this.#start(start, 'do')
+    if (undo !== null) await this.#start([undo], 'undo')
     return isNews || undo !== null || start.length + skip.length + drop.length + cancel.length > 0
   }
 
@@ -201,21 +162,37 @@ class Course {
     this.#changed.add(step)
   }
 
-  async #start(step: StepRow, kind: 'do' | 'undo'): Promise<void> {
-    this.#changed.add(step)
+  async #start(names: readonly string[], kind: 'do' | 'undo'): Promise<void> {
+    const started: Started[] = []
+    for (const name of names) {
+      const step = this.#step(name)
+      this.#changed.add(step)
+      const jobs = await this.#jobsOf(step, kind)
+      if (jobs !== undefined) started.push({ step, jobs, contract: this.#jobs.contractOf(step, kind) })
+    }
+    const { tells = false, by = `workflow ${this.#workflow.id}`, isSingly = false } = this.#options
+    const plan = { workflowId: this.#workflow.id, kind, tells, by, isSingly }
+    this.#keys.push(...(await insertStarted(this.#session, this.#services, plan, started)))
+    for (const { step, jobs, contract } of started) {
+      if (jobs.length > 0) this.#queues.add(contract.queue.name)
+      if (kind === 'do') this.#hasStarted(step, jobs)
+      else Object.assign(step, { undo: jobs.length === 0 ? 'done' : 'running', undoLeft: jobs.length, undoFailed: 0 })
+    }
+  }
+
+  /** Undefined: the step cannot start, and has failed. */
+  async #jobsOf(step: StepRow, kind: 'do' | 'undo'): Promise<StepJob[] | undefined> {
     try {
       const refused = this.#options.refused?.get(step.name)
       if (refused !== undefined) throw new StepFailed(new Error(refused))
-      const jobs = await (kind === 'do' ? this.#jobs.doing(step) : this.#jobs.undoing(step))
-      await this.#insert(step, kind, jobs)
-      if (kind === 'do') this.#hasStarted(step, jobs)
-      else Object.assign(step, { undo: jobs.length === 0 ? 'done' : 'running', undoLeft: jobs.length, undoFailed: 0 })
+      return await (kind === 'do' ? this.#jobs.doing(step) : this.#jobs.undoing(step))
     } catch (error) {
       if (!(error instanceof StepFailed)) throw error
       if (this.#options.isStrict) throw error.cause
       step.reason = error.message
       if (kind === 'do') step.status = 'failed'
       else step.undo = 'failed'
+      return undefined
     }
   }
 
@@ -230,30 +207,6 @@ class Course {
     if (jobs.length > 0) return
     step.status = 'completed'
     step.completedAs = nextPlace(this.#steps)
-  }
-
-  async #insert(step: StepRow, kind: 'do' | 'undo', jobs: readonly StepJob[]): Promise<void> {
-    if (jobs.length === 0) return
-    const contract = this.#jobs.contractOf(step, kind)
-    const { tells = false, by } = this.#options
-    try {
-      const given = { jobs: jobs.map(({ job }) => job), tells }
-      const { ids, keys } = await this.#services.insertSteps(this.#session, contract, given)
-      const items = jobs.map(({ item, job }, i) => ({ item, jobId: ids[i] as string, payload: job.payload }))
-      const isKept = kind === 'do' && step.canBeUndone
-      const place = { workflowId: this.#workflow.id, position: step.position, kind }
-      await workflowItemWrite(this.#session, { ...place, items, payloadVersion: isKept ? contract.version : null })
-      const heirs = jobs.flatMap(({ replaces }, i) =>
-        replaces === null ? [] : { deadJobId: replaces, jobId: ids[i] as string },
-      )
-      const now = this.#services.clock.databaseNow()
-      await deadLetterReplaced(this.#session, now, heirs, by ?? `workflow ${this.#workflow.id}`)
-      await stepInherit(this.#session, now, heirs)
-      this.#queues.add(contract.queue.name)
-      this.#keys.push(...keys)
-    } catch (error) {
-      throw isRefused(error) ? new StartRefused(step.name, error) : error
-    }
   }
 
   async #write(isOver: boolean): Promise<void> {

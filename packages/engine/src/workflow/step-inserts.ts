@@ -1,0 +1,132 @@
+// Writes the jobs of steps that start together: those of one contract by the same statements, however many steps they
+// are of.
+import type { Clock } from '../clock.ts'
+import type { JobContract } from '../contract/job.ts'
+import { isRefused } from '../sql-state.ts'
+import type { Session } from '../store/db.ts'
+import { deadLetterReplaced } from '../store/dead-letters.ts'
+import type { NewJob } from '../store/jobs.ts'
+import type { WorkKey } from '../store/keyed-work.ts'
+import { stepInherit } from '../store/once-keys.ts'
+import { type ItemKind, type NewItem, workflowItemWrite } from '../store/workflow-items.ts'
+import type { StepRow } from '../store/workflows.ts'
+import type { StepJob } from './step-jobs.ts'
+
+export interface InsertServices {
+  clock: Clock
+  insertSteps(
+    session: Session,
+    contract: JobContract,
+    given: { jobs: readonly NewJob[]; tells: boolean },
+  ): Promise<{ ids: string[]; keys: WorkKey[] }>
+}
+
+/** A step and the jobs that it starts with, or that undo it. */
+export interface Started {
+  step: StepRow
+  contract: JobContract
+  jobs: readonly StepJob[]
+}
+
+export interface InsertPlan {
+  workflowId: string
+  kind: ItemKind
+  tells: boolean
+  /** Who let failed jobs be replaced. */
+  by: string
+  /** Each step by statements of its own: so it is known which one Postgres refuses. */
+  isSingly: boolean
+}
+
+/** Postgres will not store the jobs of one of these steps. */
+class StartRefused extends Error {
+  readonly steps: readonly string[]
+
+  constructor(steps: readonly string[], cause: unknown) {
+    super(`Postgres refuses to store its jobs (${(cause as Error).message})`, { cause })
+    this.steps = steps
+  }
+}
+
+export interface Retrial {
+  /** Steps that Postgres refused to start, and why. */
+  refused: ReadonlyMap<string, string>
+  /** Each step is written by statements of its own. */
+  isSingly: boolean
+}
+
+/** Does it again without each step that Postgres refuses to start: that one then fails instead of all of them. */
+export async function withoutRefused<Result>(work: (how: Retrial) => Promise<Result>): Promise<Result> {
+  const refused = new Map<string, string>()
+  let isSingly = false
+  for (;;) {
+    try {
+      return await work({ refused, isSingly })
+    } catch (error) {
+      if (!(error instanceof StartRefused)) throw error
+      const [step = '', ...others] = error.steps
+      if (refused.has(step)) throw error
+      if (others.length > 0) isSingly = true
+      else refused.set(step, error.message)
+    }
+  }
+}
+
+/** Returns the keys to be admitted. */
+export async function insertStarted(
+  session: Session,
+  services: InsertServices,
+  plan: InsertPlan,
+  started: readonly Started[],
+): Promise<WorkKey[]> {
+  const withJobs = started.filter(({ jobs }) => jobs.length > 0)
+  const groups = plan.isSingly ? withJobs.map((each) => [each]) : byContract(withJobs)
+  const keys: WorkKey[] = []
+  for (const group of groups) {
+    try {
+      keys.push(...(await insertGroup(session, services, plan, group)))
+    } catch (error) {
+      throw isRefused(error)
+        ? new StartRefused(
+            group.map(({ step }) => step.name),
+            error,
+          )
+        : error
+    }
+  }
+  return keys
+}
+
+function byContract(started: readonly Started[]): Started[][] {
+  const groups = new Map<JobContract, Started[]>()
+  for (const each of started) {
+    const group = groups.get(each.contract)
+    if (group === undefined) groups.set(each.contract, [each])
+    else group.push(each)
+  }
+  return [...groups.values()]
+}
+
+async function insertGroup(
+  session: Session,
+  { clock, insertSteps }: InsertServices,
+  { workflowId, kind, tells, by }: InsertPlan,
+  group: readonly Started[],
+): Promise<WorkKey[]> {
+  const { contract } = group[0] as Started
+  const all = group.flatMap(({ step, jobs }) => jobs.map((each) => ({ step, ...each })))
+  const { ids, keys } = await insertSteps(session, contract, { jobs: all.map(({ job }) => job), tells })
+  const items = all.map(({ step, item, job }, i): NewItem => {
+    const isKept = kind === 'do' && step.canBeUndone
+    const payloadVersion = isKept ? contract.version : null
+    return { position: step.position, item, jobId: ids[i] as string, payload: job.payload, payloadVersion }
+  })
+  await workflowItemWrite(session, { workflowId, kind }, items)
+  const heirs = all.flatMap(({ replaces }, i) =>
+    replaces === null ? [] : { deadJobId: replaces, jobId: ids[i] as string },
+  )
+  const now = clock.databaseNow()
+  await deadLetterReplaced(session, now, heirs, by)
+  await stepInherit(session, now, heirs)
+  return keys
+}
