@@ -353,7 +353,7 @@ export async function jobCancelWaiting(
   ])
   const steps = rows.filter(({ workflowId }) => workflowId !== null)
   const ended = steps.map(({ id }) => ({ jobId: id, status: 'cancelled' as const, result: null, reason }))
-  await workflowSettle(session, ended)
+  await workflowSettle(session, ended, { isOwn: true })
   return rows
 }
 

@@ -69,11 +69,16 @@ export const endsStep = (settlement: Settlement): boolean =>
 
 /**
  * Writes settlements of one kind, none of the same job as another; returns those whose fence held. Only in a transaction
- * if one of them ends a workflow's job.
+ * if one of them ends a workflow's job. `isOwn`: false if that transaction is a handler's.
  */
-export async function settle(session: Session, now: Now, batch: readonly Settlement[]): Promise<Set<Settlement>> {
+export async function settle(
+  session: Session,
+  now: Now,
+  batch: readonly Settlement[],
+  { isOwn = true } = {},
+): Promise<Set<Settlement>> {
   const won = await settleJobs(session, now, batch)
-  if (batch.some(endsStep)) await workflowSettle(session, [...won].flatMap(endedItem))
+  if (batch.some(endsStep)) await workflowSettle(session, [...won].flatMap(endedItem), { isOwn })
   return won
 }
 

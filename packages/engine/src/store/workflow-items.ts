@@ -15,11 +15,18 @@ export interface EndedItem {
   reason: string | null
 }
 
+/** How long a transaction of our own may stand idle with steps locked. No code of others runs meanwhile. */
+const PATIENCE = '2s'
+
 /**
  * Records how jobs of workflows ended, in the transaction that ends them. Returns the workflows in which something may
- * follow. What was recorded before stays as it is.
+ * follow. What was recorded before stays as it is. `isOwn`: the transaction is ours, and is committed at once.
  */
-export async function workflowSettle(session: Session, ended: readonly EndedItem[]): Promise<string[]> {
+export async function workflowSettle(
+  session: Session,
+  ended: readonly EndedItem[],
+  { isOwn }: { isOwn: boolean },
+): Promise<string[]> {
   if (ended.length === 0) return []
   const sorted = [...ended].sort((a, b) => compareIds(a.jobId, b.jobId))
   const rows = await session.run<{ workflowId: string; needsAdvance: boolean }>('workflowSettle', [
@@ -27,6 +34,7 @@ export async function workflowSettle(session: Session, ended: readonly EndedItem
     textArray(sorted.map(({ status }) => status)),
     jsonArray(sorted.map(({ result }) => `[${result ?? ''}]`)),
     textArray(sorted.map(({ reason }) => reason)),
+    isOwn ? PATIENCE : null,
   ])
   return [...new Set(rows.flatMap(({ workflowId, needsAdvance }) => (needsAdvance ? workflowId : [])))]
 }

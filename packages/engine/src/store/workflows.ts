@@ -74,8 +74,16 @@ export interface StepRow extends NewStep {
   reason: string | null
 }
 
-export async function workflowLock(session: Session, id: string): Promise<LockedWorkflow | undefined> {
-  const [row] = await session.run<LockedWorkflow>('workflowLock', [id])
+/** How long an advance may stand idle: the functions that make payloads run meanwhile, of up to 100,000 jobs. */
+const PATIENCE = '10s'
+
+/** `isOwn`: the transaction is ours. */
+export async function workflowLock(
+  session: Session,
+  id: string,
+  { isOwn }: { isOwn: boolean },
+): Promise<LockedWorkflow | undefined> {
+  const [row] = await session.run<LockedWorkflow>('workflowLock', [id, isOwn ? PATIENCE : null])
   return row
 }
 

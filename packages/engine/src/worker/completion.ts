@@ -37,7 +37,7 @@ export class Completion<R extends CompletableRun = Run> {
     try {
       await this.#db.transaction(async (tx) => {
         value = await inOpenTransaction(tx, work)
-        await this.#settleIn(run, tx, value)
+        await this.#settleIn(run, { session: tx, isOwn: true }, value)
       }, transactionMs(run))
     } catch (error) {
       if (!(error instanceof CommitUnknown) || !(await this.wasSettled(run))) throw error
@@ -48,7 +48,7 @@ export class Completion<R extends CompletableRun = Run> {
 
   /** ctx.complete(tx): the handler owns the transaction. */
   async in(run: R, tx: Queryable, result: unknown): Promise<void> {
-    await this.#settleIn(run, sessionOn(tx, this.#db.schema), result)
+    await this.#settleIn(run, { session: sessionOn(tx, this.#db.schema), isOwn: false }, result)
   }
 
   /** Is our completion there? Throws while the database cannot say, and LeaseLost if another run has taken over. */
@@ -58,11 +58,12 @@ export class Completion<R extends CompletableRun = Run> {
     return state !== 'running'
   }
 
-  async #settleIn(run: R, session: Session, value: unknown): Promise<void> {
+  /** `isOwn`: the transaction is committed right after it. */
+  async #settleIn(run: R, { session, isOwn }: { session: Session; isOwn: boolean }, value: unknown): Promise<void> {
     demandInTime(run)
     if (run.isCommitted) throw new Error('This run is complete already: use ctx.transaction or ctx.complete once.')
     const settlement = await this.#services.settlementOf(run, value)
-    const won = await settle(session, this.#services.clock.databaseNow(), [settlement])
+    const won = await settle(session, this.#services.clock.databaseNow(), [settlement], { isOwn })
     if (!won.has(settlement)) throw new LeaseLost('another run has taken over, so this transaction is rolled back')
     run.inTransaction = settlement
   }

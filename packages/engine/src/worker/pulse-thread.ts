@@ -253,7 +253,7 @@ class PulseThread {
   /** Nobody here can carry their workflows on. What fails here is found by the sweep of others. */
   async #tellWorkflows(session: Session, buried: readonly { id: string }[], reason: string): Promise<void> {
     const ended = buried.map(({ id: jobId }) => ({ jobId, status: 'failed' as const, result: null, reason }))
-    const workflowIds = await this.#connection.within(workflowSettle(session, ended))
+    const workflowIds = await this.#connection.within(workflowSettle(session, ended, { isOwn: true }))
     await this.#connection.within(notifyWorkflows(session, this.#settings.schema, workflowIds))
   }
 

@@ -147,7 +147,7 @@ export class Advancer {
       if (status === 'cancelled') return [{ jobId, status, result: null, reason }]
       return [{ jobId, status: 'failed', result: null, reason: `${reason}: ${error}` }]
     })
-    const workflowIds = await workflowSettle(db, ended)
+    const workflowIds = await workflowSettle(db, ended, { isOwn: true })
     const due = await workflowDue(db, workflowIds)
     return due.filter(({ name }) => definitions.has(name)).map(({ id }) => id)
   }

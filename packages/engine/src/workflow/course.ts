@@ -52,7 +52,7 @@ export async function advanceIn(
   id: string,
   options: CourseOptions = {},
 ): Promise<Advanced | undefined> {
-  const workflow = await workflowLock(session, id)
+  const workflow = await workflowLock(session, id, { isOwn: options.tells !== true })
   if (workflow === undefined) return undefined
   const steps = await workflowStepRows(session, id)
   return new Course(session, services, { workflow, steps, options }).run()

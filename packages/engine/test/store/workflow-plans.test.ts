@@ -62,7 +62,13 @@ async function explain(statement: keyof typeof statementTexts, values: unknown[]
 
 const last = WORKFLOWS * 3 * JOBS
 const running = Array.from({ length: 48 }, (_, i) => last - 47 + i)
-const ends = [running, running.map(() => 'completed'), JSON.stringify(running.map(() => [1])), running.map(() => null)]
+const ends = [
+  running,
+  running.map(() => 'completed'),
+  JSON.stringify(running.map(() => [1])),
+  running.map(() => null),
+  '2s',
+]
 
 const statements: [keyof typeof statementTexts, unknown[], number][] = [
   // 48 items and 6 steps are written.
@@ -71,7 +77,7 @@ const statements: [keyof typeof statementTexts, unknown[], number][] = [
   ['workflowStepRows', [5_000], 20],
   ['workflowItemList', [5_000, [1, 2], 'do', null], 20],
   ['workflowItemReason', [5_000, [1, 2], 'do'], 20],
-  ['workflowLock', [5_000], 20],
+  ['workflowLock', [5_000, '10s'], 20],
   ['workflowFind', ['t7', 0, 100], 200],
   ['workflowPrune', [null, ['none', 'short', 'standard'], [0, 3, 7], 10], 4_000],
 ]

@@ -1,8 +1,10 @@
 -- Jobs of workflows have ended for good: record it, and count them off their steps. In the transaction that ends them.
 -- Params:  $1 job_ids bigint[], in order and none twice, $2 statuses text[]: 'completed', 'failed' or 'cancelled',
---          $3 results jsonb: an array of [] or [result], $4 reasons text[]
+--          $3 results jsonb: an array of [] or [result], $4 reasons text[], $5 patience text or null: the transaction is
+--          somebody else's
 -- Returns: workflow_id, needs_advance of the steps that were counted down. Said twice, the second time nothing.
--- Locks:   those items, in the order of their jobs; then their steps, in order. Never a workflow.
+-- Locks:   those items, in the order of their jobs; then their steps, in order. Never a workflow. A process that is frozen
+--          before its commit loses them with its connection after so much idle time: others have jobs of those steps, too.
 -- Index:   workflow_item_by_job_idx, workflow_step_pkey
 -- width_bucket is a job's position among the ids, as in job_finish.sql.
 with recorded as (
@@ -38,4 +40,5 @@ from ended
 join locked using (workflow_id, position)
 where step.workflow_id = ended.workflow_id
   and step.position = ended.position
-returning step.workflow_id, step.needs_advance;
+returning step.workflow_id, step.needs_advance,
+  case when $5::text is not null then set_config('idle_in_transaction_session_timeout', $5, true) end as patience;
