@@ -171,6 +171,8 @@ const table = {
   'advance-without-lock': [edit('workflowLock', 'for no key update', '')],
   /** Nobody looks for workflows that were left standing. */
   'workflows-not-swept': [edit('workflowLook', 'where needs_advance', 'where false and needs_advance')],
+  /** Whoever was cut short while it ended jobs keeps their steps for as long as its connection stands. */
+  'step-locks-kept': [edit('workflowSettle', "_session_timeout', $5, true", "_session_timeout', '0', true")],
   /** Nobody knows in which order steps completed. */
   'completions-forgotten': [edit('workflowStepRows', 'completed_as', 'null::int as completed_as')],
   /** Nothing ever becomes a dead letter. */

@@ -1,6 +1,7 @@
 // F23: many small workflows in several processes, which end their jobs at the same moments, are killed and frozen at
-// random, lose the replies to their settlements, and die between the end of a job and what follows. Steps fail and are
-// undone, and some workflows are cancelled meanwhile. Every workflow ends as its jobs did, each part has had one job.
+// random, lose the replies to their settlements, die between the end of a job and what follows, and are frozen for good
+// while they write that end. Steps fail and are undone, and some workflows are cancelled meanwhile. Every workflow ends
+// as its jobs did, each part has had one job.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createMillrace, type Millrace } from 'millrace'
 import type { Child } from '../harness/child.ts'
@@ -27,8 +28,15 @@ const WAVE = 5
 const CANCELLED_SHARE = 0.15
 const FAILING_SHARE = 0.4
 /** Several times what a rescue takes. */
-const STALL_MS = 5_000
+const STALL_MS = 4_000
+/** So many more start, one after another, while something is left standing. */
+const LATECOMERS = 2
 const entry = './flow-main.js'
+const STANDING = `
+  select count(*) filter (where finished_at is null)::int as open, max(updated_at)::text as moved,
+    (select count(*)::int from millrace.workflow_item where status = 'running') as running,
+    (select count(*)::int from millrace.job) as jobs
+  from millrace.workflow`
 
 export default defineScenario({
   name: 'f23-workflow-races',
@@ -38,6 +46,7 @@ export default defineScenario({
     'advance-without-lock': 'parts with more than one job',
     'workflows-not-swept': 'workflows that have not ended',
     'completions-forgotten': 'steps undone out of order',
+    'step-locks-kept': 'workflows that have not ended',
   },
 
   async body(options, findings) {
@@ -54,7 +63,8 @@ export default defineScenario({
       options.note(`${blow + 1} of ${blows} blows`)
     }
     await started
-    await allEnded(world)
+    await storm.allEnded()
+    findings.check('somebody was frozen while it wrote the end of jobs', storm.hasFrozen)
 
     const found = await foundFlows(world, storm.cancelled)
     const open = await world.query(`select from millrace.workflow where finished_at is null`)
@@ -86,6 +96,7 @@ class Storm {
   /** Ids of workflows whose cancellation was confirmed. */
   readonly cancelled = new Set<string>()
   repliesLost = 0
+  hasFrozen = false
   readonly #world: World
   readonly #millrace: Millrace
   readonly #dice: Dice
@@ -116,8 +127,18 @@ class Storm {
     return this.#world.count('select from millrace.workflow_step where needs_advance')
   }
 
-  /** One is spared, so that somebody always holds a lease long enough to rescue; it loses replies instead. */
   async startWorkers(): Promise<void> {
+    const labels = Array.from({ length: VICTIMS }, (_, i) => `victim-${i}`)
+    const [, , ...victims] = await Promise.all([
+      this.#startSpared(),
+      this.#startFrozen(),
+      ...labels.map((label) => this.#world.startWorker({ label, entry, slots: SLOTS })),
+    ])
+    this.#victims.push(...victims)
+  }
+
+  /** Somebody always holds a lease long enough to rescue; it loses replies instead. */
+  async #startSpared(): Promise<void> {
     const proxy = await this.#world.proxy()
     const { workflowSettle } = textsUnder(this.#world.mutation)
     let settlements = 0
@@ -129,12 +150,31 @@ class Storm {
         return true
       },
     }
-    const labels = Array.from({ length: VICTIMS }, (_, i) => `victim-${i}`)
-    const [, ...victims] = await Promise.all([
-      this.#world.startWorker({ label: 'spared', entry, slots: SLOTS, proxy }),
-      ...labels.map((label) => this.#world.startWorker({ label, entry, slots: SLOTS })),
-    ])
-    this.#victims.push(...victims)
+    await this.#world.startWorker({ label: 'spared', entry, slots: SLOTS, proxy })
+  }
+
+  /**
+   * It is frozen for good when it has counted jobs off their steps, and not committed that. Not while it has other
+   * transactions open: what those have locked is given free later.
+   */
+  async #startFrozen(): Promise<void> {
+    const proxy = await this.#world.proxy()
+    const { workflowSettle } = textsUnder(this.#world.mutation)
+    let open = 0
+    let victim: Child | undefined
+    proxy.rule = {
+      when: 'before',
+      matches: ({ sql }) => {
+        if (sql.startsWith('begin')) open++
+        if (sql === 'commit' || sql === 'rollback') open--
+        if (sql === workflowSettle && open === 1 && victim !== undefined && !this.hasFrozen) {
+          victim.signal('SIGSTOP')
+          this.hasFrozen = true
+        }
+        return false
+      },
+    }
+    victim = await this.#world.startWorker({ label: 'frozen', entry, slots: SLOTS, proxy })
   }
 
   /** Kills or freezes one of the victims; what follows in the workflows it leaves behind is found by the next to start. */
@@ -182,23 +222,27 @@ class Storm {
     const { status } = await this.#millrace.workflows.cancel(id, { by: 'storm' })
     if (status === 'done') this.cancelled.add(id)
   }
-}
 
-/** Until all have ended, or nothing has moved for a while. */
-async function allEnded(world: World): Promise<void> {
-  let last = ''
-  let movedAt = performance.now()
-  await eventually(120_000, async () => {
-    const [row] = await world.query(
-      `select count(*) filter (where finished_at is null)::int as open, max(updated_at)::text as moved,
-         (select count(*)::int from millrace.workflow_item where status = 'running') as running,
-         (select count(*)::int from millrace.job) as jobs
-       from millrace.workflow`,
-    )
-    if (row?.open === 0 && row?.jobs === 0) return true
-    const state = JSON.stringify(row)
-    if (state !== last) movedAt = performance.now()
-    last = state
-    return performance.now() - movedAt > STALL_MS
-  })
+  /**
+   * Until all have ended, or nothing moves any more. Whoever was frozen for good, or gave up a settlement without knowing that
+   * it was written, leaves workflows to the sweep: that of the next to start, as nobody waits for the minute of the others.
+   */
+  async allEnded(): Promise<void> {
+    for (let late = 0; !(await this.#endedOrStalled()) && late < LATECOMERS; late++)
+      await this.#world.startWorker({ label: `late-${late}`, entry, slots: SLOTS })
+  }
+
+  async #endedOrStalled(): Promise<boolean> {
+    let last = ''
+    let movedAt = performance.now()
+    const outcome = await eventually(120_000, async () => {
+      const [row] = await this.#world.query(STANDING)
+      if (row?.open === 0 && row?.jobs === 0) return 'ended'
+      const state = JSON.stringify(row)
+      if (state !== last) movedAt = performance.now()
+      last = state
+      return performance.now() - movedAt > STALL_MS && 'stalled'
+    })
+    return outcome === 'ended'
+  }
 }
