@@ -802,6 +802,7 @@ create table millrace.workflow_step (
   undo_left       integer not null default 0,
   undo_failed     integer not null default 0,
   completed_as    integer,
+  ended_at        timestamptz,
   can_be_undone   boolean not null,
   is_list         boolean not null,
   needs_advance   boolean not null default false,

@@ -165,7 +165,7 @@ const table = {
   /** However many jobs of a step end in one statement, one is counted off. */
   'items-counted-singly': [
     edit('workflowSettle', 'items_left - done', 'items_left - least(1, done)'),
-    edit('workflowSettle', 'items_left = done', 'items_left = least(1, done)'),
+    edit('workflowSettle', /items_left = done/g, 'items_left = least(1, done)'),
   ],
   /** Several processes decide what follows in a workflow at once. */
   'advance-without-lock': [edit('workflowLock', 'for no key update', '')],

@@ -63,6 +63,8 @@ export interface StepRow extends NewStep {
   status: StepStatus
   undo: UndoStatus
   completedAs: number | null
+  /** When the last of its jobs ended; null: none has, or it never had any. */
+  endedAt: Date | null
   /** How many jobs it has; null before it starts. */
   items: number | null
   itemsLeft: number

@@ -105,9 +105,9 @@ class Course {
     }
   }
 
-  /** In the order of their declaration: of those that ended at once nobody knows a better one. */
+  /** In the order in which they ended, however late anybody looks; of those that ended at once, as they were declared. */
   async #endSteps(): Promise<void> {
-    const ended = this.#steps.filter(hasEndedJobs)
+    const ended = this.#steps.filter(hasEndedJobs).sort(byEnd)
     const undone = this.#steps.filter(hasEndedUndo)
     const failed = ended.filter((step) => endedAs(step) !== 'completed')
     const reasons = await this.#reasonsOf(failed, 'do')
@@ -223,6 +223,9 @@ class Course {
     return items.map(({ jobId }) => jobId)
   }
 }
+
+/** The sort is stable: steps come in the order of their declaration. */
+const byEnd = (a: StepRow, b: StepRow): number => (a.endedAt?.getTime() ?? 0) - (b.endedAt?.getTime() ?? 0)
 
 /** What its row says of it, apart from what never changes. What it was held by is over when it was advanced. */
 function factsOf({ status, stopping, rollsBack, reason, held, isLookedAfter }: LockedWorkflow): string {

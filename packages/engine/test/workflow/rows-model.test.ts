@@ -95,6 +95,8 @@ class Rows {
     for (let now = 0; now < 200; now++) {
       const turn = turns[now % turns.length] as Turn
       await this.#endWhatIsOver(id, now, turn)
+      // What ends in one tick ends at once.
+      await this.#t.sql('update millrace.workflow_step set ended_at = to_timestamp($1) where needs_advance', [now])
       if (now === this.#plan.cancelledAt) await client.workflows.cancel(id, { by: 'ann' })
       // The sweep comes a minute later.
       await this.#t.sql('update millrace.workflow set advance_at = now() where advance_at is not null')

@@ -34,6 +34,7 @@ locked as materialized (
 )
 update millrace.workflow_step as step
 set items_left = items_left - done, items_failed = items_failed + failed, items_cancelled = items_cancelled + cancelled,
+    ended_at = case when done > 0 and items_left = done then now() else ended_at end,
     undo_left = undo_left - undone, undo_failed = undo_failed + not_undone,
     needs_advance = needs_advance or done > 0 and items_left = done or undone > 0 and undo_left = undone
 from ended
