@@ -1,7 +1,7 @@
 // The workflows that are raced. What each part of one does is in the workflow's input.
 import { defineJob, defineQueues, defineWorkflow, type WorkflowDefinition } from 'millrace'
 
-export interface FlowInput {
+interface FlowInput {
   /** The workflow's number, as whoever starts it made it up. */
   n: string
   /** Names of the steps that fail. */
@@ -75,7 +75,7 @@ function wide(parents: number): WorkflowDefinition<typeof input> {
   return flow.step('last', part, { payload: work('last'), after: names }) as never
 }
 
-export const FAN_IN = 20
+const FAN_IN = 20
 export const flows = { diamond, saga, wide: wide(FAN_IN) }
 export type FlowName = keyof typeof flows
 
