@@ -42,6 +42,7 @@ export type MillraceErrorCode =
   | 'history_refused'
   | 'tenant_isolation_violation'
   | 'unknown_schedule'
+  | 'unknown_signal'
   | 'unknown_workflow'
   | 'workflow_not_found'
   | 'workflow_timeout'
@@ -692,6 +693,22 @@ export class UnknownWorkflow extends MillraceError {
     )
     this.workflow = workflow
     this.step = step
+  }
+}
+
+/** The workflow has no step that waits for a signal of that name. */
+export class UnknownSignal extends MillraceError {
+  readonly workflow: string
+  readonly signal: string
+
+  constructor(workflow: string, signal: string, known: readonly string[]) {
+    const all = known.length === 0 ? 'It waits for none.' : `It has ${known.map((name) => `"${name}"`).join(', ')}.`
+    super(
+      'unknown_signal',
+      `Workflow "${workflow}" has no signal "${signal}".${suggestion(signal, known)} ${all} Declare it with .signal(name, options).`,
+    )
+    this.workflow = workflow
+    this.signal = signal
   }
 }
 

@@ -40,6 +40,7 @@ export type { NewScheduleOptions, ScheduleDetails, SchedulePause, Schedules } fr
 export type { TenantOptions, Tenants } from './client/tenants.ts'
 export type { WorkflowChangeResult } from './client/workflow-changes.ts'
 export type { EndedWorkflow } from './client/workflow-end.ts'
+export type { SignalOptions, SignalResult } from './client/workflow-signal.ts'
 export type { StartOptions } from './client/workflow-start.ts'
 export type { StartArguments, WorkflowDetails, Workflows } from './client/workflows.ts'
 export type { Clock } from './clock.ts'
@@ -108,6 +109,7 @@ export {
   UnknownJobType,
   UnknownSchedule,
   UnknownService,
+  UnknownSignal,
   UnknownWorkflow,
   Unrecoverable,
   UnsupportedDatabase,
@@ -195,8 +197,9 @@ export type { Reservation, RunBudget, SpendOptions } from './worker/run-budget.t
 export type { MemoryOptions, OverloadOptions, WorkOptions } from './worker/work-options.ts'
 export type { LaneDescription, Worker } from './worker/worker.ts'
 export { type BatchOptions, defineBatch } from './workflow/batch.ts'
+export type { Workflow } from './workflow/builder.ts'
 export { type ChainOptions, chain } from './workflow/chain.ts'
-export { defineWorkflow, type Workflow, type WorkflowOptions } from './workflow/define.ts'
+export { defineWorkflow, type WorkflowOptions } from './workflow/define.ts'
 export type {
   JobCounts,
   StepDefinition,
@@ -205,4 +208,6 @@ export type {
   WorkflowDefinition,
   WorkflowInput,
 } from './workflow/definition.ts'
-export type { FailurePolicy, StepStatus, UndoStatus, WorkflowStatus } from './workflow/graph.ts'
+export type { FailurePolicy, StepKind, StepStatus, UndoStatus, WorkflowStatus } from './workflow/graph.ts'
+export type { Delay, StartRules } from './workflow/start-rules.ts'
+export type { WaitDefinition } from './workflow/waits.ts'

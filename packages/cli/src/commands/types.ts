@@ -73,7 +73,7 @@ async function act(module: string, options: Options, command: Command): Promise<
 /** Those of workflows need not be listed among the jobs. */
 function contractsOf({ jobs, workflows = [] }: Workload): JobContract[] {
   const steps = workflows.flatMap((workflow) => workflow.steps)
-  const own = steps.flatMap(({ contract, undo }) => (undo === undefined ? contract : [contract, undo.contract]))
+  const own = steps.flatMap(({ contract, undo }) => [contract, undo?.contract].filter((each) => each !== undefined))
   return [...new Map([...jobs, ...own].map((contract) => [contract.type, contract])).values()]
 }
 

@@ -96,8 +96,15 @@ function undoOf({ undo, undoJobIds }: WorkflowStep): string {
   return undoJobIds.length === 0 ? undo : `${undo} by ${few(undoJobIds, undoJobIds.length)}`
 }
 
+function waitText(kind: WorkflowStep['kind'], dueAt: Date | null): string {
+  const until = dueAt === null ? '' : ` until ${dueAt.toISOString()}`
+  return kind === 'signal' ? `waits for its signal${until}` : `sleeps${until}`
+}
+
 /** "40 of 50 done, 3 failed"; the rest waits or runs. */
-function progress({ jobs, completed, failed, cancelled, status }: WorkflowStep): string {
+function progress({ kind, dueAt, childId, jobs, completed, failed, cancelled, status }: WorkflowStep): string {
+  if (kind === 'workflow') return childId === null ? '' : `workflow ${childId}`
+  if (kind !== 'jobs') return status === 'running' ? waitText(kind, dueAt) : kind
   if (jobs === 0) return status === 'completed' ? 'none' : ''
   const parts = [`${completed} of ${jobs} done`]
   if (failed > 0) parts.push(`${failed} failed`)

@@ -140,7 +140,7 @@ function tenantFor(contract: JobContract, payload: unknown, given: string | unde
   return tenant
 }
 
-function runAtOf(options: EnqueueOptions): Date | null {
+export function runAtOf(options: Pick<EnqueueOptions, 'runAt' | 'delay'>): Date | null {
   if (options.runAt === undefined) return null
   if (options.delay !== undefined) throw new InvalidDefinition('Both runAt and delay were given: pass one of them.')
   const { runAt } = options

@@ -7,10 +7,10 @@ import type { Database, Session } from '../store/db.ts'
 import { isJobId } from '../store/job-id.ts'
 import type { LockedWorkflow, StepRow } from '../store/workflows.ts'
 import type { Advancer } from '../workflow/advancer.ts'
+import { doAgain, undoAgain } from '../workflow/again.ts'
 import { type Advanced, advanceIn, type CourseOptions, type CourseServices } from '../workflow/course.ts'
 import { hasEnded } from '../workflow/decide.ts'
 import type { WorkflowStatus } from '../workflow/graph.ts'
-import { toRedo } from '../workflow/standing.ts'
 import { type Retrial, withoutRefused } from '../workflow/step-inserts.ts'
 import type { Edits } from '../workflow/step-jobs.ts'
 
@@ -129,7 +129,8 @@ export function resumeWorkflow(
     by,
     details: { edited: Object.keys(payloads) },
     options: { edits: payloads, isStrict: true },
-    refuse: ({ status }) => {
+    refuse: ({ status, parentId }) => {
+      if (parentId !== null) return isPart(id, parentId, 'resume')
       if (status === 'failed' || status === 'cancelled' || status === 'rollback failed') return undefined
       const why =
         status === 'rolled back' ? 'What it had done was undone: start it anew.' : 'There is nothing to resume.'
@@ -139,7 +140,7 @@ export function resumeWorkflow(
       isUndoing = workflow.status === 'rollback failed'
       const begun = isUndoing ? undoAgain(workflow, steps) : doAgain(workflow, steps)
       edited = begun.filter(({ name }) => Object.hasOwn(payloads, name))
-      const names = begun.map(({ name }) => name)
+      const names = begun.filter(({ kind }) => kind === 'jobs').map(({ name }) => name)
       const wrong = Object.keys(payloads).find((name) => !names.includes(name))
       if (wrong === undefined) return begun
       throw new InvalidDefinition(
@@ -148,16 +149,6 @@ export function resumeWorkflow(
     },
     check: () => checkBegun(edited, isUndoing),
   })
-}
-
-/** What did not complete is done anew; what did stays, as does its place in the order of what is undone. Returns those steps. */
-function doAgain(workflow: LockedWorkflow, steps: readonly StepRow[]): StepRow[] {
-  workflow.status = 'running'
-  workflow.stopping = null
-  workflow.reason = null
-  const open = toRedo(steps)
-  for (const step of open) step.status = 'waiting'
-  return open
 }
 
 /** What somebody wrote is used now or never: a step that begins later would be given what its definition says. */
@@ -169,13 +160,8 @@ function checkBegun(edited: readonly StepRow[], isUndoing: boolean): void {
   )
 }
 
-/** The rollback goes on where it failed. */
-function undoAgain(workflow: LockedWorkflow, steps: readonly StepRow[]): StepRow[] {
-  workflow.status = 'rolling back'
-  const open = steps.filter(({ undo }) => undo === 'failed')
-  for (const step of open) step.undo = 'none'
-  return open
-}
+const isPart = (id: string, parentId: string, verb: string): string =>
+  `Workflow ${id} is a step of workflow ${parentId}: ${verb} that one.`
 
 export function rollBackWorkflow(
   services: ChangeServices,
@@ -185,8 +171,12 @@ export function rollBackWorkflow(
   return changed(services, id, {
     action: 'workflow.roll_back',
     by,
-    refuse: ({ status }) =>
-      status === 'failed' ? undefined : `Workflow ${id} is ${status}: only one that failed can be rolled back.`,
+    refuse: ({ status, parentId }) =>
+      parentId !== null
+        ? isPart(id, parentId, 'roll back')
+        : status === 'failed'
+          ? undefined
+          : `Workflow ${id} is ${status}: only one that failed can be rolled back.`,
     change: (workflow) => {
       workflow.status = 'stopping'
       workflow.rollsBack = true

@@ -5,6 +5,7 @@ import { WorkflowNotFound, WorkflowTimeout } from '../errors.ts'
 import type { Events } from '../events.ts'
 import type { Database } from '../store/db.ts'
 import { workflowItemList } from '../store/workflow-items.ts'
+import { workflowSignalList } from '../store/workflow-waits.ts'
 import { workflowStatus, workflowStepList } from '../store/workflows.ts'
 import { hasEnded } from '../workflow/decide.ts'
 import type { Definitions } from '../workflow/definitions.ts'
@@ -100,21 +101,32 @@ class Bell {
 }
 
 async function resultsOf(
-  { db, registry, definitions }: EndServices,
+  services: EndServices,
   { id, name }: { id: string; name: string },
 ): Promise<Record<string, unknown>> {
+  const { db, registry, definitions } = services
   const steps = await workflowStepList(db, id)
   const before = new Set(steps.flatMap(({ after }) => Object.keys(after)))
   const last = steps.map((step, i) => ({ ...step, position: i + 1 })).filter((step) => !before.has(step.name))
   const positions = last.filter(({ status }) => status === 'completed').map(({ position }) => position)
   const items = await workflowItemList(db, id, positions, { kind: 'do', status: 'completed' })
   const results: Record<string, unknown> = {}
-  for (const { name: step, position, isList } of last.filter((each) => positions.includes(each.position))) {
+  const signals = last.some(({ kind }) => kind === 'signal') ? await workflowSignalList(db, id) : []
+  for (const { name: step, kind, childId, position, isList } of last.filter((each) =>
+    positions.includes(each.position),
+  )) {
     const type = definitions.typeOf(name, step) ?? ''
     const values = items
       .filter((each) => each.position === position)
       .map(({ result, hasResult }) => (hasResult ? shown(registry, type, result) : undefined))
-    results[step] = isList ? values : values[0]
+    if (kind === 'workflow') {
+      if (childId !== null)
+        results[step] = await resultsOf(services, { id: childId, name: definitions.childOf(name, step) })
+      continue
+    }
+    const signal = signals.find((each) => each.name === step)
+    if (signal !== undefined) results[step] = shown(registry, '', signal.payload ?? undefined)
+    else results[step] = isList ? values : values[0]
   }
   return results
 }

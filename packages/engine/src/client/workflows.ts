@@ -1,4 +1,4 @@
-// Workflows: start, look, await, cancel, resume, roll back.
+// Workflows: start, signal, look, await, cancel, resume, roll back.
 import { type Duration, toMs } from '../contract/duration.ts'
 import type { Registry } from '../contract/registry.ts'
 import { InvalidDefinition, WorkflowNotFound } from '../errors.ts'
@@ -24,6 +24,7 @@ import {
   type WorkflowChangeResult,
 } from './workflow-changes.ts'
 import { awaitWorkflow, type EndedWorkflow } from './workflow-end.ts'
+import { type SignalOptions, type SignalResult, signalWorkflow } from './workflow-signal.ts'
 import { type StartOptions, startWorkflow } from './workflow-start.ts'
 
 /** A workflow with its steps. */
@@ -90,6 +91,15 @@ export class Workflows {
     if (!isJobId(id)) return Promise.reject(new WorkflowNotFound(id))
     const timeoutMs = toMs(options.timeout ?? DEFAULT_TIMEOUT, 'timeout')
     return awaitWorkflow(this.#services, id, { timeoutMs, signal: options.signal })
+  }
+
+  /**
+   * Says to a workflow what it waits for: its step `name` completes, or will at once when it starts. The first signal of a
+   * name counts; another one is refused, unless it has the same `key`. Throws UnknownSignal, and what `start` throws about
+   * an input where the payload does not fit.
+   */
+  signal(id: string, name: string, payload: unknown, options: SignalOptions): Promise<SignalResult> {
+    return signalWorkflow(this.#services, { id, name, payload }, options)
   }
 
   /** Starts nothing more, cancels what waits, asks what runs to stop, and undoes what can be undone. */

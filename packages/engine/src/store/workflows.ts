@@ -1,11 +1,21 @@
 // Workflows and their steps: begin, lock, write down what was decided, look, forget.
 import type { Retention } from '../contract/job.ts'
-import type { FailurePolicy, StepStatus, UndoStatus, WorkflowState, WorkflowStatus } from '../workflow/graph.ts'
+import type {
+  FailurePolicy,
+  StepKind,
+  StepStatus,
+  UndoStatus,
+  WorkflowState,
+  WorkflowStatus,
+} from '../workflow/graph.ts'
 import { jsonArray, plainArray, textArray } from './arrays.ts'
 import type { Session } from './db.ts'
 import type { Now } from './jobs.ts'
 
 export interface NewWorkflow {
+  /** Of which workflow it is a step, and which one; null: of none. */
+  parentId: string | null
+  parentPosition: number | null
   name: string
   rollsBack: boolean
   retention: Retention
@@ -25,11 +35,14 @@ export interface NewStep {
   canBeUndone: boolean
   /** It has a job for each element of a list. */
   isList: boolean
+  kind: StepKind
 }
 
 export async function workflowInsert(session: Session, now: Now, workflow: NewWorkflow): Promise<string> {
   const { name, rollsBack, retention, priority, tenant, correlationId, createdBy, input, steps } = workflow
-  const values = [now, name, rollsBack, retention, priority, tenant, correlationId, createdBy, input]
+  const { parentId, parentPosition } = workflow
+  const own = [name, rollsBack, retention, priority, tenant, correlationId, createdBy, input]
+  const values = [now, ...own, parentId, parentPosition]
   const [row] = await session.run<{ id: string }>('workflowInsert', values)
   const { id } = row as { id: string }
   await session.run('workflowStepInsert', [
@@ -39,6 +52,7 @@ export async function workflowInsert(session: Session, now: Now, workflow: NewWo
     textArray(steps.map(({ onFailure }) => onFailure)),
     plainArray(steps.map(({ canBeUndone }) => canBeUndone)),
     plainArray(steps.map(({ isList }) => isList)),
+    textArray(steps.map(({ kind }) => kind)),
   ])
   return id
 }
@@ -54,6 +68,8 @@ export interface LockedWorkflow extends Pick<WorkflowState, 'status' | 'stopping
   /** Why it could not be advanced when last tried. */
   held: string | null
   input: unknown
+  parentId: string | null
+  parentPosition: number | null
   /** Somebody is to look at it again at some time. */
   isLookedAfter: boolean
 }
@@ -140,6 +156,8 @@ export interface LeftUndone {
   lost: string[]
   /** Behind which workflow to look next for lost jobs; null: from the first. */
   seen: string | null
+  /** When the next step is due that waits for a time; null: there is none. */
+  dueInMs: number | null
 }
 
 export async function workflowLook(
@@ -151,7 +169,14 @@ export async function workflowLook(
   const values = [now, textArray(names), limit, after, steps]
   const rows = await session.run<{ what: string; id: string }>('workflowLook', values)
   const idsOf = (wanted: string) => rows.filter(({ what }) => what === wanted).map(({ id }) => id)
-  return { open: idsOf('advance'), unknown: idsOf('unknown'), lost: idsOf('lost'), seen: idsOf('seen')[0] ?? null }
+  const [due] = idsOf('due')
+  return {
+    open: idsOf('advance'),
+    unknown: idsOf('unknown'),
+    lost: idsOf('lost'),
+    seen: idsOf('seen')[0] ?? null,
+    dueInMs: due === undefined ? null : Number(due),
+  }
 }
 
 export async function workflowPostpone(
@@ -170,6 +195,8 @@ export async function workflowHold(session: Session, ids: readonly string[], why
 /** A workflow, as lists show it. */
 export interface StartedWorkflow {
   id: string
+  /** Of which workflow it is a step; null: of none. */
+  parentId: string | null
   name: string
   status: WorkflowStatus
   /** Why it stops or has stopped before its end. */
@@ -188,12 +215,17 @@ export interface StartedWorkflow {
 
 export interface WorkflowStep {
   name: string
+  kind: StepKind
   after: Readonly<Record<string, FailurePolicy>>
   /** It has a job for each element of a list. */
   isList: boolean
   status: StepStatus
   undo: UndoStatus
   reason: string | null
+  /** Until when it waits, while it does: a sleep, or a signal that must come in time. */
+  dueAt: Date | null
+  /** Of a step that is a workflow: its id, once it has started. */
+  childId: string | null
   /** How many it has, and how many of those ended how. */
   jobs: number
   completed: number
@@ -260,6 +292,7 @@ export async function workflowErase(
   const chosen = plainArray(rows.map(({ id }) => id))
   await session.run('workflowItemErase', [chosen])
   await session.run('workflowStepErase', [chosen])
+  await session.run('workflowSignalErase', [chosen])
 }
 
 /** The next workflows of a tenant that have something to erase. */

@@ -136,7 +136,16 @@ class Drainer {
     const due = await jobDueNext(db, clock.databaseNow(), { queues: this.#queues, types: this.#claims.types })
     const probe = this.#claims.nextProbeAt
     const isProbeDue = probe === null || probe <= this.#fakeClock().now()
-    return earliest([due, isProbeDue ? null : probe, this.#schedules.nextAt])
+    return earliest([due, isProbeDue ? null : probe, this.#schedules.nextAt, await this.#nextWaitDue()])
+  }
+
+  /** When the next step of a workflow is due that waits for a time. Those whose time has come are advanced. */
+  async #nextWaitDue(): Promise<Date | null> {
+    const { advancer } = this.#services
+    const { advanced = 0, dueInMs = null } = advancer.isNeeded ? await advancer.sweep() : {}
+    const now = this.#fakeClock().now()
+    if (advanced > 0) return now
+    return dueInMs === null ? null : new Date(now.getTime() + dueInMs)
   }
 
   #endless(): AssertionError {

@@ -578,7 +578,8 @@ export class Worker {
   #clockMoved(): void {
     this.#fetcher.wake()
     this.#scheduler.wake()
-    const { admitter } = this.#services
+    const { admitter, advancer } = this.#services
+    if (advancer.isNeeded) advancer.sweep().catch((error: unknown) => this.#failed('workflows', error))
     if (admitter.isSweepNeeded) admitter.sweep().catch((error: unknown) => this.#failed('admission', error))
   }
 

@@ -4,7 +4,7 @@
 // whatever the process does. All processes may advance at once: the workflow's lock decides, and the second finds nothing
 // left to do. If a process dies between the end of a job and the advance, the sweep of another one does it: the step's
 // row says so. What fails for a reason that may pass is tried again by the sweep, and the workflow's row says why.
-import type { Clock } from '../clock.ts'
+import { after, type Clock, monotonicMs } from '../clock.ts'
 import { MillraceError } from '../errors.ts'
 import type { Events } from '../events.ts'
 import { failureFrom } from '../failure.ts'
@@ -16,6 +16,7 @@ import { lookAt } from '../store/ended-jobs.ts'
 import type { WorkKey } from '../store/keyed-work.ts'
 import { type EndedItem, workflowSettle } from '../store/workflow-items.ts'
 import { workflowDue, workflowHold, workflowLook, workflowPostpone } from '../store/workflows.ts'
+import { cancelWith } from './children.ts'
 import { type Advanced, advanceIn, type CourseOptions, type CourseServices } from './course.ts'
 import { reportEnd } from './end-events.ts'
 import { withoutRefused } from './step-inserts.ts'
@@ -39,8 +40,14 @@ export interface SweepResult {
   /** Jobs that had ended without a word to their workflow. */
   found: number
   isMore: boolean
+  /** When the next step is due that waits for a time; null: there is none. */
+  dueInMs: number | null
 }
 
+/** How often somebody looks for what was left undone. */
+export const SWEEP_MS = 60_000
+/** Many steps that are due shortly after one another are advanced together. */
+export const SOONEST_MS = 500
 const AT_ONCE = 4
 const DEADLINE_MS = 120_000
 const LOOK_DEADLINE_MS = 15_000
@@ -57,6 +64,8 @@ export class Advancer {
   /** Names that were told of once. */
   readonly #unknown = new Set<string>()
   #sweepAfter = '0'
+  /** One, for the first step that is due, however many wait. */
+  #timer: { atMs: number; cancel: () => void } | undefined
   /** Workflows that others should have advanced at the last sweep. */
   #waiting = new Set<string>()
 
@@ -104,25 +113,48 @@ export class Advancer {
   }
 
   /** What follows from an advance that has committed. */
-  async afterwards({ workflow, hasEnded, queues, keys, cancel }: Advanced): Promise<void> {
+  async afterwards(advanced: Advanced): Promise<void> {
+    const { workflow, hasEnded, queues, keys, cancel, dueInMs } = advanced
     const { events, wake, admit, cancel: cancelJobs } = this.#services
     if (queues.size > 0) wake(queues)
     if (keys.length > 0) await admit(keys)
     const onlyWaiting = workflow.stopping === 'failed'
-    if (cancel.length > 0) await cancelJobs(cancel, workflow.reason ?? 'its workflow was cancelled', { onlyWaiting })
+    const reason = workflow.reason ?? 'its workflow was cancelled'
+    if (cancel.length > 0) await cancelJobs(cancel, reason, { onlyWaiting })
+    // After a failure, what runs is awaited.
+    const children = onlyWaiting ? [] : advanced.cancelChildren
+    for (const id of children) await this.advance(id, { change: cancelWith(reason) })
+    for (const child of advanced.children) await this.afterwards(child)
     if (hasEnded) reportEnd(events, workflow)
+    // Not awaited: this may be the turn in which it comes.
+    if (hasEnded && workflow.parentId !== null) void this.heard([workflow.parentId])
+    if (dueInMs !== null && dueInMs < SWEEP_MS) this.#sweepAt(dueInMs)
   }
 
   /** Does what was left undone, by whomever. */
   async sweep(): Promise<SweepResult> {
     const { db, clock, definitions } = this.#services
     const request = { names: definitions.names, limit: SWEEP_LIMIT, after: this.#sweepAfter, steps: SWEEP_STEPS }
-    const { open, unknown, lost, seen } = await workflowLook(db, clock.databaseNow(), request)
+    const { open, unknown, lost, seen, dueInMs } = await workflowLook(db, clock.databaseNow(), request)
     this.#sweepAfter = seen ?? '0'
     await this.#holdUnknown(unknown)
     const found = lost.length === 0 ? [] : await this.#recordLost(lost)
     await this.#advanceAll(new Set([...open, ...found]))
-    return { advanced: open.length, found: lost.length, isMore: Math.max(open.length, lost.length) === SWEEP_LIMIT }
+    const isMore = Math.max(open.length, lost.length) === SWEEP_LIMIT
+    return { advanced: open.length, found: lost.length, isMore, dueInMs }
+  }
+
+  /** A step began to wait for a time that comes before the next sweep. If this process is gone by then, that will do. */
+  #sweepAt(dueInMs: number): void {
+    const atMs = monotonicMs() + dueInMs
+    if (this.#timer !== undefined && this.#timer.atMs <= atMs) return
+    this.#timer?.cancel()
+    const sweep = async () => {
+      this.#timer = undefined
+      const { dueInMs: next } = await this.sweep()
+      if (next !== null && next < SWEEP_MS) this.#sweepAt(Math.max(next, SOONEST_MS))
+    }
+    this.#timer = { atMs, cancel: after(dueInMs + 1, () => void sweep().catch(() => {})) }
   }
 
   /** What waited at the last sweep and still does, nobody seems to know. */

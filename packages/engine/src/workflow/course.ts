@@ -2,6 +2,7 @@
 // transaction under the workflow's lock. So no step starts twice, whoever advances, and however many do at once.
 import type { Session } from '../store/db.ts'
 import type { WorkKey } from '../store/keyed-work.ts'
+import { workflowChildEnd } from '../store/workflow-children.ts'
 import { workflowItemList, workflowItemReason } from '../store/workflow-items.ts'
 import {
   type LockedWorkflow,
@@ -11,11 +12,14 @@ import {
   workflowStepWrite,
   workflowWrite,
 } from '../store/workflows.ts'
+import { Children, newChild } from './children.ts'
 import { decide, hasEnded } from './decide.ts'
 import type { Decision } from './graph.ts'
 import { completedJobs, endedAs, failureReason, hasEndedJobs, hasEndedUndo, nextPlace, stateOf } from './standing.ts'
-import { type InsertServices, insertStarted, type Retrial, type Started } from './step-inserts.ts'
+import { CONDITION_NOT_MET } from './start-rules.ts'
+import { type InsertServices, insertStarted, type Retrial, type Started, StartRefused } from './step-inserts.ts'
 import { type Edits, StepFailed, type StepJob, StepJobs, type StepJobsServices } from './step-jobs.ts'
+import { isWait, Waits, waitsUntil } from './waits.ts'
 
 export type CourseServices = StepJobsServices & InsertServices
 
@@ -40,6 +44,12 @@ export interface Advanced {
   keys: readonly WorkKey[]
   /** Jobs to be cancelled where they wait and, if somebody cancelled the workflow, asked to stop where they run. */
   cancel: readonly string[]
+  /** Workflows that are steps of it, and were advanced with it. */
+  children: readonly Advanced[]
+  /** Those that are to be cancelled. */
+  cancelChildren: readonly string[]
+  /** When the first of the steps is due that began to wait. */
+  dueInMs: number | null
 }
 
 /** Jobs that were asked to stop are asked again by then. */
@@ -66,6 +76,8 @@ class Course {
   readonly #byName: ReadonlyMap<string, StepRow>
   readonly #options: CourseOptions
   readonly #jobs: StepJobs
+  readonly #waits: Waits
+  readonly #children: Children
   readonly #changed = new Set<StepRow>()
   readonly #asked = new Set<string>()
   readonly #queues = new Set<string>()
@@ -82,26 +94,36 @@ class Course {
     this.#steps = steps
     this.#options = options
     this.#byName = new Map(steps.map((step) => [step.name, step]))
+    const { tells = false } = options
+    const advance = (id: string, how: CourseOptions) => advanceIn(session, services, id, { ...how, tells })
+    this.#children = new Children(session, services, { steps, advance })
+    this.#waits = new Waits(session, services.clock.databaseNow(), { id: workflow.id, steps })
     this.#jobs = new StepJobs(session, services, { workflow, steps: this.#byName, edits: options.edits ?? {} })
   }
 
   async run(): Promise<Advanced> {
     const before = factsOf(this.#workflow)
     const { change } = this.#options
-    const hadEnded = hasEnded(this.#workflow.status) && change === undefined
     for (const step of change?.(this.#workflow, this.#steps) ?? []) this.#changed.add(step)
+    const hadEnded = hasEnded(this.#workflow.status)
+    for (const step of await this.#waits.end()) this.#changed.add(step)
     await this.#endSteps()
     while (await this.#carryOut(decide(stateOf(this.#workflow, this.#steps, this.#asked))));
     const isOver = hasEnded(this.#workflow.status)
     Object.assign(this.#workflow, { held: null, isLookedAfter: false })
     await workflowStepWrite(this.#session, this.#workflow.id, [...this.#changed])
     if (factsOf(this.#workflow) !== before || this.#asked.size > 0) await this.#write(isOver)
+    if (isOver && !hadEnded) await this.#tellParent()
+    const asked = this.#steps.filter(({ name }) => this.#asked.has(name))
     return {
       workflow: this.#workflow,
       hasEnded: isOver && !hadEnded,
       queues: this.#queues,
       keys: this.#keys,
-      cancel: await this.#jobsToCancel(),
+      cancel: await this.#jobsToCancel(asked),
+      children: this.#children.advanced,
+      cancelChildren: await this.#children.running(this.#workflow.id, asked),
+      dueInMs: this.#waits.dueInMs,
     }
   }
 
@@ -114,7 +136,7 @@ class Course {
     let place = nextPlace(this.#steps)
     for (const step of ended) {
       step.status = endedAs(step)
-      step.reason = reasons.get(step.position) ?? null
+      step.reason = reasons.get(step.position) ?? step.reason
       if (completedJobs(step) > 0 || step.status === 'completed') step.completedAs = place++
       this.#changed.add(step)
     }
@@ -156,9 +178,10 @@ class Course {
     return this.#byName.get(name) as StepRow
   }
 
-  #mark(name: string, status: 'skipped' | 'cancelled'): void {
+  #mark(name: string, status: 'skipped' | 'cancelled', reason?: string): void {
     const step = this.#step(name)
     step.status = status
+    if (reason !== undefined) step.reason = reason
     this.#changed.add(step)
   }
 
@@ -180,12 +203,16 @@ class Course {
     }
   }
 
-  /** Undefined: the step cannot start, and has failed. */
+  /** Undefined: the step has none, is skipped, or cannot start and has failed. */
   async #jobsOf(step: StepRow, kind: 'do' | 'undo'): Promise<StepJob[] | undefined> {
     try {
       const refused = this.#options.refused?.get(step.name)
       if (refused !== undefined) throw new StepFailed(new Error(refused))
-      return await (kind === 'do' ? this.#jobs.doing(step) : this.#jobs.undoing(step))
+      if (kind === 'do' && !(await this.#jobs.isWanted(step))) this.#mark(step.name, 'skipped', CONDITION_NOT_MET)
+      else if (isWait(step)) await this.#waits.begin(step, await this.#jobs.inScope(step, waitsUntil))
+      else if (step.kind === 'workflow') await this.#startChild(step, kind)
+      else return await (kind === 'do' ? this.#jobs.doing(step) : this.#jobs.undoing(step))
+      return undefined
     } catch (error) {
       if (!(error instanceof StepFailed)) throw error
       if (this.#options.isStrict) throw error.cause
@@ -193,6 +220,15 @@ class Course {
       if (kind === 'do') step.status = 'failed'
       else step.undo = 'failed'
       return undefined
+    }
+  }
+
+  async #startChild(step: StepRow, kind: 'do' | 'undo'): Promise<void> {
+    try {
+      if (kind === 'undo') await this.#children.undo(step, this.#workflow)
+      else await this.#children.start(step, this.#workflow, () => this.#jobs.inScope(step, newChild(this.#workflow)))
+    } catch (error) {
+      throw error instanceof StartRefused ? new StartRefused([step.name], error.cause) : error
     }
   }
 
@@ -216,8 +252,14 @@ class Course {
     await workflowWrite(this.#session, this.#services.clock.databaseNow(), change)
   }
 
-  async #jobsToCancel(): Promise<string[]> {
-    const positions = this.#steps.filter(({ name }) => this.#asked.has(name)).map(({ position }) => position)
+  async #tellParent(): Promise<void> {
+    const { parentId, parentPosition, status, reason } = this.#workflow
+    if (parentId === null || parentPosition === null) return
+    await workflowChildEnd(this.#session, { parentId, parentPosition, status, reason })
+  }
+
+  async #jobsToCancel(asked: readonly StepRow[]): Promise<string[]> {
+    const positions = asked.map(({ position }) => position)
     const running = { kind: 'do', status: 'running' } as const
     const items = await workflowItemList(this.#session, this.#workflow.id, positions, running)
     return items.map(({ jobId }) => jobId)

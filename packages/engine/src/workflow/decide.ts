@@ -79,8 +79,10 @@ function nextOf(step: Step, statuses: ReadonlyMap<string, StepStatus>): 'start' 
 }
 
 function stop({ steps, rollsBack }: WorkflowState, stopping: Stop): Partial<Decision> & { status: WorkflowStatus } {
-  const drop = namesOf(steps.filter(({ status }) => status === 'waiting'))
-  const running = steps.filter(({ status }) => status === 'running')
+  const drop = namesOf(
+    steps.filter(({ status, hasJobs }) => status === 'waiting' || (status === 'running' && !hasJobs)),
+  )
+  const running = steps.filter(({ status, hasJobs }) => status === 'running' && hasJobs)
   if (running.length > 0) {
     return { drop, cancel: namesOf(running.filter(({ isAskedToStop }) => !isAskedToStop)), status: 'stopping' }
   }

@@ -1,21 +1,13 @@
 // Declares workflows, step by step. Each call gives a new definition: a workflow can be passed on, and continued twice.
 import type { StandardSchemaV1 } from '@standard-schema/spec'
-import type { JobContract, PayloadInput, RequiresTenant, ResultOutput, Retention } from '../contract/job.ts'
-import { checkStep, checkWorkflow } from './check.ts'
+import type { JobContract, Retention } from '../contract/job.ts'
+import type { Workflow } from './builder.ts'
+import { checkChild, checkPlace, checkStep, checkWait, checkWorkflow } from './check.ts'
 import type { StepDefinition, StepScope, UndoScope, WorkflowDefinition } from './definition.ts'
 import type { FailurePolicy } from './graph.ts'
+import type { Delay, StartRules } from './start-rules.ts'
 import { StepList } from './step-list.ts'
-import type {
-  After,
-  CommonOptions,
-  Handed,
-  Incoming,
-  InputOf,
-  ItemScope,
-  PayloadOption,
-  Scope,
-  UndoneScope,
-} from './step-options.ts'
+import type { WaitDefinition } from './waits.ts'
 
 export interface WorkflowOptions<Schema extends StandardSchemaV1 | undefined> {
   /** What `start` takes: any Standard Schema. Default: nothing. */
@@ -25,55 +17,6 @@ export interface WorkflowOptions<Schema extends StandardSchemaV1 | undefined> {
   /** How long it is kept after it has ended, with all its steps. Default 'standard'. */
   retention?: Retention
 }
-
-/** A workflow, and what continues it. `Steps`: what is known of those declared so far. */
-export interface Workflow<Schema extends StandardSchemaV1 | undefined, Steps, NeedsTenant extends boolean>
-  extends WorkflowDefinition<Schema, NeedsTenant> {
-  /** Adds a step of one job. */
-  step<
-    const Name extends string,
-    C extends JobContract,
-    const A extends After<keyof Steps & string> = undefined,
-    U extends JobContract = JobContract,
-  >(
-    name: Name & NewName<Name, Steps>,
-    job: C,
-    options: CommonOptions<A, keyof Steps & string, U, UndoneScope<InputOf<Schema>, Steps, A, C>> &
-      PayloadOption<C, Scope<InputOf<Schema>, Steps, A>, Incoming<InputOf<Schema>, Steps, A>>,
-  ): Continued<Schema, Steps, NeedsTenant, Name, Handed<ResultOutput<C>, false>, C | U>
-
-  /** Adds a step with one job for each element of a list, which is computed when the step starts. */
-  each<
-    const Name extends string,
-    C extends JobContract,
-    Item,
-    const A extends After<keyof Steps & string> = undefined,
-    U extends JobContract = JobContract,
-  >(
-    name: Name & NewName<Name, Steps>,
-    job: C,
-    options: CommonOptions<A, keyof Steps & string, U, UndoneScope<InputOf<Schema>, Steps, A, C>> & {
-      over: (scope: Scope<InputOf<Schema>, Steps, A>) => readonly Item[]
-      // Always needed: were it optional where an element fits, the compiler could not tell what `item` is.
-      payload: (scope: ItemScope<InputOf<Schema>, Steps, A, Item>) => PayloadInput<C>
-    },
-  ): Continued<Schema, Steps, NeedsTenant, Name, Handed<ResultOutput<C>, true>, C | U>
-}
-
-type NewName<Name, Steps> = Name extends keyof Steps ? never : unknown
-
-type Continued<
-  Schema extends StandardSchemaV1 | undefined,
-  Steps,
-  NeedsTenant extends boolean,
-  Name extends string,
-  Step,
-  C extends JobContract,
-> = Workflow<
-  Schema,
-  Steps & { readonly [N in Name]: Step },
-  true extends NeedsTenant | RequiresTenant<C> ? true : false
->
 
 /** Declares a workflow without steps: add them with `step` and `each`. No handler code: safe to import anywhere. */
 export function defineWorkflow<Schema extends StandardSchemaV1 | undefined = undefined>(
@@ -91,12 +34,22 @@ export function declare(name: string, options: WorkflowOptions<StandardSchemaV1 
   return new Declared({ name, input, rollsBack, retention, requiresTenant: false }, new StepList())
 }
 
-interface StepOptions {
+interface StepOptions extends StartRules<StepScope> {
   after?: string | readonly string[] | Readonly<Record<string, FailurePolicy>>
   onFailure?: FailurePolicy
   over?: (scope: StepScope) => readonly unknown[]
   payload?: (scope: StepScope & { item?: unknown; index?: number }) => unknown
   undo?: { job: JobContract; payload: (scope: UndoScope) => unknown }
+}
+
+interface GivenChild extends Pick<StepOptions, 'after' | 'onFailure' | 'when'> {
+  input?: (scope: StepScope) => unknown
+}
+
+interface GivenWait extends Pick<StepOptions, 'after' | 'onFailure' | 'when'> {
+  payload?: StandardSchemaV1
+  timeout?: Delay<StepScope>
+  for?: Delay<StepScope>
 }
 
 class Declared implements WorkflowDefinition {
@@ -131,16 +84,78 @@ class Declared implements WorkflowDefinition {
     return this.#with(name, job, options, true)
   }
 
+  signal(name: string, options: GivenWait = {}): Declared {
+    return this.#waiting(name, 'signal', options)
+  }
+
+  sleep(name: string, options: GivenWait = {}): Declared {
+    return this.#waiting(name, 'sleep', options)
+  }
+
+  workflow(name: string, child: WorkflowDefinition, options: GivenChild = {}): Declared {
+    const { input = () => undefined } = options
+    checkChild({ name: this.name, steps: this.#steps }, { name, child, input: options.input })
+    const requiresTenant = this.requiresTenant || child.requiresTenant
+    return this.#jobless(name, options, requiresTenant, (scopeOf) => ({
+      kind: 'workflow',
+      payload: undefined,
+      due: undefined,
+      workflow: child,
+      input: (scope) => input(scopeOf(scope)),
+    }))
+  }
+
+  #waiting(name: string, kind: 'signal' | 'sleep', options: GivenWait): Declared {
+    const { payload } = options
+    const due = kind === 'signal' ? options.timeout : options.for
+    checkWait({ name: this.name, steps: this.#steps }, { name, kind, payload, due })
+    return this.#jobless(name, options, this.requiresTenant, (scopeOf) => ({
+      kind,
+      payload,
+      due: typeof due === 'function' ? (scope) => due(scopeOf(scope)) : due,
+    }))
+  }
+
+  #jobless(
+    name: string,
+    options: Pick<StepOptions, 'after' | 'onFailure' | 'when'>,
+    requiresTenant: boolean,
+    waitFor: (scopeOf: (scope: StepScope) => StepScope) => WaitDefinition,
+  ): Declared {
+    const after = edgesOf(options.after)
+    const { onFailure = 'fail', when } = options
+    checkPlace({ name: this.name, steps: this.#steps }, { name, after, options })
+    const scopeOf = this.#scopeFor(Object.keys(after))
+    const step: StepDefinition = {
+      name,
+      after,
+      onFailure,
+      contract: undefined,
+      delay: undefined,
+      over: undefined,
+      undo: undefined,
+      payload: () => undefined,
+      when: when && ((scope) => when(scopeOf(scope))),
+      wait: waitFor(scopeOf),
+    }
+    return new Declared({ ...this, requiresTenant }, this.#steps.with(step))
+  }
+
   #with(name: string, contract: JobContract, options: StepOptions, isList: boolean): Declared {
     const after = edgesOf(options.after)
-    checkStep({ name: this.name, steps: this.#steps }, { name, contract, after, isList, options })
-    const { over, undo, onFailure = 'fail' } = options
+    const workflow = { name: this.name, steps: this.#steps }
+    checkPlace(workflow, { name, after, options })
+    checkStep(workflow, { name, contract, after, isList, options })
+    const { over, undo, when, delay, onFailure = 'fail' } = options
     const scopeOf = this.#scopeFor(Object.keys(after))
     const step: StepDefinition = {
       name,
       contract,
+      wait: undefined,
       after,
       onFailure,
+      when: when && ((scope) => when(scopeOf(scope))),
+      delay: typeof delay === 'function' ? (scope) => delay(scopeOf(scope)) : delay,
       over: over && ((scope) => over(scopeOf(scope))),
       payload: payloadOf(options, Object.keys(after), scopeOf),
       undo: undo && { contract: undo.job, payload: (scope) => undo.payload(scopeOf(scope)) },

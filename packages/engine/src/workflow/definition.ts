@@ -2,6 +2,8 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import type { JobContract, Retention } from '../contract/job.ts'
 import type { FailurePolicy } from './graph.ts'
+import type { Delay } from './start-rules.ts'
+import type { WaitDefinition } from './waits.ts'
 
 export interface WorkflowDefinition<
   Input extends StandardSchemaV1 | undefined = StandardSchemaV1 | undefined,
@@ -27,9 +29,14 @@ export type WorkflowInput<W extends WorkflowDefinition> = W['input'] extends Sta
 
 export interface StepDefinition {
   readonly name: string
-  readonly contract: JobContract
+  /** Undefined: it has no jobs, and waits. */
+  readonly contract: JobContract | undefined
+  readonly wait: WaitDefinition | undefined
   readonly after: Readonly<Record<string, FailurePolicy>>
   readonly onFailure: FailurePolicy
+  /** Whether it is to start when it could. */
+  readonly when: ((scope: StepScope) => boolean) | undefined
+  readonly delay: Delay<StepScope> | undefined
   /** Of a step with many jobs: the list with one element for each, computed when the step starts. */
   readonly over: ((scope: StepScope) => readonly unknown[]) | undefined
   /** The payload of its job; of a step with many jobs, of the one for `item`. */

@@ -12,12 +12,21 @@ export type FailurePolicy =
 export type StepStatus =
   /** Not started: a step before it has not ended. */
   | 'waiting'
-  /** Its jobs are enqueued. */
+  /** Its jobs are enqueued; without any, it waits. */
   | 'running'
   | 'completed'
   | 'failed'
   | 'skipped'
   | 'cancelled'
+
+export type StepKind =
+  | 'jobs'
+  /** It waits until somebody says something. */
+  | 'signal'
+  /** It waits until its time has come. */
+  | 'sleep'
+  /** It is a workflow itself. */
+  | 'workflow'
 
 export type UndoStatus = 'none' | 'running' | 'done' | 'failed'
 
@@ -39,6 +48,8 @@ export interface Step {
   /** What its failure means for the workflow if no step comes after it. */
   onFailure: FailurePolicy
   canBeUndone: boolean
+  /** False: it waits for a signal or a time, and when the workflow stops, nobody waits for it. */
+  hasJobs: boolean
   status: StepStatus
   undo: UndoStatus
   /** How many of its jobs have completed: what there is to undo, also where the step as a whole failed. */
@@ -63,7 +74,7 @@ export interface WorkflowState {
 export interface Decision {
   start: string[]
   skip: string[]
-  /** Waiting steps that will not start any more: they become cancelled. */
+  /** Steps that will not start any more, or wait without jobs: they become cancelled. */
   drop: string[]
   /** Running steps: cancel what waits of their jobs. If somebody cancels the workflow, ask what runs to stop, too. */
   cancel: string[]

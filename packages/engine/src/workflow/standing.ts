@@ -19,6 +19,7 @@ export function stateOf(
       after: step.after,
       onFailure: step.onFailure,
       canBeUndone: step.canBeUndone,
+      hasJobs: hasJobs(step),
       status: step.status,
       undo: step.undo,
       completedJobs: completedJobs(step),
@@ -32,8 +33,12 @@ export function completedJobs({ items, itemsLeft, itemsFailed, itemsCancelled }:
   return (items ?? 0) - itemsLeft - itemsFailed - itemsCancelled
 }
 
+/** A workflow that is a step is counted, awaited and asked to stop as a job is. */
+const hasJobs = ({ kind }: Pick<StepRow, 'kind'>): boolean => kind === 'jobs' || kind === 'workflow'
+
 /** All jobs of a running step have ended. */
-export const hasEndedJobs = ({ status, itemsLeft }: StepRow): boolean => status === 'running' && itemsLeft === 0
+export const hasEndedJobs = ({ status, kind, itemsLeft }: StepRow): boolean =>
+  status === 'running' && hasJobs({ kind }) && itemsLeft === 0
 
 /** All jobs that undo a step have ended. */
 export const hasEndedUndo = ({ undo, undoLeft }: StepRow): boolean => undo === 'running' && undoLeft === 0

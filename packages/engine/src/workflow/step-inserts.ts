@@ -39,7 +39,7 @@ export interface InsertPlan {
 }
 
 /** Postgres will not store the jobs of one of these steps. */
-class StartRefused extends Error {
+export class StartRefused extends Error {
   readonly steps: readonly string[]
 
   constructor(steps: readonly string[], cause: unknown) {

@@ -4,18 +4,21 @@ import { edited, protectedJob } from '../client/protect.ts'
 import { parseResult } from '../client/results.ts'
 import { LIVE } from '../contract/dedupe.ts'
 import type { JobContract } from '../contract/job.ts'
-import { parseStored, validate } from '../contract/payload.ts'
+import { parseStored } from '../contract/payload.ts'
 import type { Registry } from '../contract/registry.ts'
 import { openStored } from '../contract/sealed.ts'
 import { EncryptionKeyMissing, InvalidDefinition, NewerPayload, Undecryptable } from '../errors.ts'
 import { failureFrom } from '../failure.ts'
 import type { Session } from '../store/db.ts'
 import type { NewJob } from '../store/jobs.ts'
+import { workflowChildren } from '../store/workflow-children.ts'
 import { type WorkflowItem, workflowItemList } from '../store/workflow-items.ts'
-import type { LockedWorkflow, StepRow } from '../store/workflows.ts'
+import { type LockedWorkflow, type StepRow, workflowLock, workflowStepRows } from '../store/workflows.ts'
 import type { JobCounts, StepDefinition, StepScope } from './definition.ts'
 import type { Definitions } from './definitions.ts'
 import { countsOf } from './standing.ts'
+import { dueOf, isMet } from './start-rules.ts'
+import { parsedValue, signalledValue } from './stored-values.ts'
 
 export const MAX_ITEMS = 100_000
 
@@ -41,6 +44,13 @@ export interface StepJobsServices {
   definitions: Definitions
 }
 
+interface Placed {
+  item: number
+  payload: unknown
+  before: WorkflowItem | undefined
+  due: ReturnType<typeof dueOf>
+}
+
 interface Given {
   workflow: LockedWorkflow
   steps: ReadonlyMap<string, StepRow>
@@ -60,13 +70,40 @@ export class StepJobs {
     this.#given = given
   }
 
+  /** Whether its condition is met. A step that had jobs before is not asked again. */
+  async isWanted(step: StepRow): Promise<boolean> {
+    const { when } = this.#definitionOf(step)
+    if (when === undefined || step.items !== null) return true
+    return this.inScope(step, (_, scope) => isMet(step.name, when, scope))
+  }
+
+  /** Calls functions of a step's definition with what they see. */
+  async inScope<Value>(
+    step: StepRow,
+    work: (definition: StepDefinition, scope: StepScope) => Value | Promise<Value>,
+  ): Promise<Value> {
+    const scope = await this.#scopeOf(step)
+    return this.#byAuthor(async () => work(this.#definitionOf(step), scope))
+  }
+
+  /** The results of the steps that none comes after, as far as they completed. */
+  async last(): Promise<Record<string, unknown>> {
+    const steps = [...this.#given.steps.values()]
+    const before = new Set(steps.flatMap(({ after }) => Object.keys(after)))
+    const last = steps.filter(({ name, status }) => !before.has(name) && status === 'completed')
+    await this.#readResults(last)
+    return Object.fromEntries(last.map(({ name }) => [name, this.#results.get(name)]))
+  }
+
   /** Those that a step starts with; where it had jobs before, only what these did not do. */
   async doing(step: StepRow): Promise<StepJob[]> {
-    const definition = this.#definitionOf(step)
+    const definition = this.#jobsOf(step)
     const past = step.items === null ? [] : await this.#items(step, 'do')
     const scope = await this.#scopeOf(step)
     return this.#byAuthor(async () => {
       const elements = listOf(definition, scope)
+      // Whoever resumes a step has waited for it.
+      const due = dueOf(step.items === null ? definition.delay : 0, scope)
       const jobs: StepJob[] = []
       for (const [item, element] of elements.entries()) {
         const before = past[item]
@@ -74,7 +111,7 @@ export class StepJobs {
         const edit = this.#editOf(step, item)
         const payload =
           edit === undefined ? definition.payload(scope, element, item) : edited(definition.contract, edit)
-        jobs.push(await this.#job(definition.contract, { item, payload, before }))
+        jobs.push(await this.#job(definition.contract, { item, payload, before, due }))
       }
       this.#checkEdits(step, jobs)
       return jobs
@@ -83,8 +120,7 @@ export class StepJobs {
 
   /** Those that undo a step: one for each of its jobs that completed, unless that was undone before. */
   async undoing(step: StepRow): Promise<StepJob[]> {
-    const definition = this.#definitionOf(step)
-    const { contract, undo } = definition
+    const { contract, undo } = this.#jobsOf(step)
     const done = await this.#items(step, 'do')
     const past = new Map((await this.#items(step, 'undo')).map((each) => [each.item, each]))
     const scope = await this.#scopeOf(step)
@@ -100,7 +136,7 @@ export class StepJobs {
         const given = await this.#payloadOf(contract, doneItem)
         const payload =
           edit === undefined ? undo.payload({ ...scope, payload: given, result }) : edited(undo.contract, edit)
-        jobs.push(await this.#job(undo.contract, { item, payload, before }))
+        jobs.push(await this.#job(undo.contract, { item, payload, before, due: { delay: 0 } }))
       }
       this.#checkEdits(step, jobs)
       return jobs
@@ -108,12 +144,16 @@ export class StepJobs {
   }
 
   contractOf(step: StepRow, kind: 'do' | 'undo'): JobContract {
-    const { contract, undo } = this.#definitionOf(step)
+    const { contract, undo } = this.#jobsOf(step)
     return kind === 'undo' && undo !== undefined ? undo.contract : contract
   }
 
-  #definitionOf({ name }: StepRow): StepDefinition {
-    return this.#services.definitions.step(this.#given.workflow.name, name)
+  #definitionOf(step: StepRow): StepDefinition {
+    return this.#services.definitions.step(this.#given.workflow.name, step.name, step.kind)
+  }
+
+  #jobsOf(step: StepRow): StepDefinition & { contract: JobContract } {
+    return this.#definitionOf(step) as StepDefinition & { contract: JobContract }
   }
 
   #items(step: StepRow, kind: 'do' | 'undo'): Promise<WorkflowItem[]> {
@@ -146,14 +186,11 @@ export class StepJobs {
     }
   }
 
-  async #job(
-    contract: JobContract,
-    { item, payload, before }: { item: number; payload: unknown; before: WorkflowItem | undefined },
-  ): Promise<StepJob> {
+  async #job(contract: JobContract, { item, payload, before, due }: Placed): Promise<StepJob> {
     const { id, tenant, priority, correlationId, createdBy } = this.#given.workflow
     const prepared = newJob(contract, payload, {
       correlationId,
-      delay: 0,
+      ...due,
       ...(tenant === null || contract.tenantOf !== undefined ? {} : { tenant }),
       ...(priority === null ? {} : { priority }),
       ...(createdBy === null ? {} : { createdBy }),
@@ -180,19 +217,17 @@ export class StepJobs {
   async #inputOnce(): Promise<unknown> {
     const { name, input } = this.#given.workflow
     const schema = this.#services.definitions.schemaOf(name)
-    if (schema === undefined) return undefined
-    this.#input ??= await this.#byAuthor(async () => {
-      const checked = await validate(schema, input)
-      if ('value' in checked) return checked.value
-      throw new Error(`The stored input does not fit the schema any more: ${issuesText(checked.issues)}`)
-    })
+    this.#input ??= await this.#byAuthor(() => parsedValue('input', schema, input))
     return this.#input
   }
 
   /** Once, however many steps come after them, and in one statement, however many there are. */
   async #readResults(steps: readonly StepRow[]): Promise<void> {
     const { id } = this.#given.workflow
-    const positions = steps.filter(({ status, items }) => status !== 'skipped' && items !== null).map(positionOf)
+    const withItems = steps.filter(
+      ({ kind, status, items }) => kind === 'jobs' && status !== 'skipped' && items !== null,
+    )
+    const positions = withItems.map(positionOf)
     const completed = { kind: 'do', status: 'completed' } as const
     const items = await workflowItemList(this.#session, id, positions, completed)
     const byStep = new Map(positions.map((position): [number, WorkflowItem[]] => [position, []]))
@@ -200,9 +235,26 @@ export class StepJobs {
     for (const step of steps) this.#results.set(step.name, await this.#openResults(step, byStep.get(step.position)))
   }
 
+  async #joblessResult(step: StepRow): Promise<unknown> {
+    if (step.status !== 'completed' || step.kind === 'sleep') return undefined
+    if (step.kind === 'workflow') return this.#childResults(step)
+    const given = { name: step.name, schema: this.#definitionOf(step).wait?.payload }
+    return this.#byAuthor(() => signalledValue(this.#session, this.#given.workflow.id, given))
+  }
+
+  /** Of a step that is a workflow. */
+  async #childResults(step: StepRow): Promise<unknown> {
+    const [child] = await workflowChildren(this.#session, this.#given.workflow.id, [step.position])
+    const workflow = child && (await workflowLock(this.#session, child.id, { isOwn: false }))
+    if (workflow === undefined) return {}
+    const steps = new Map((await workflowStepRows(this.#session, workflow.id)).map((each) => [each.name, each]))
+    return new StepJobs(this.#session, this.#services, { workflow, steps, edits: {} }).last()
+  }
+
   async #openResults(step: StepRow, items: readonly WorkflowItem[] | undefined): Promise<unknown> {
+    if (step.kind !== 'jobs') return this.#joblessResult(step)
     if (items === undefined) return undefined
-    const { contract } = this.#definitionOf(step)
+    const { contract } = this.#jobsOf(step)
     return this.#byAuthor(async () => {
       if (!step.isList) return items[0] === undefined ? undefined : this.#resultOf(contract, items[0])
       const list = new Array<unknown>(step.items ?? 0).fill(undefined)
@@ -240,6 +292,3 @@ function listOf({ name, over }: StepDefinition, scope: StepScope): readonly unkn
 
 const some = (indexes: readonly string[]): string =>
   `${indexes.slice(0, 10).join(', ')}${indexes.length > 10 ? ' and more' : ''}`
-
-const issuesText = (issues: readonly { path: string; message: string }[]): string =>
-  issues.map(({ path, message }) => `${path} ${message}`.trim()).join('; ')

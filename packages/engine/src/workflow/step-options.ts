@@ -3,6 +3,7 @@ import type { StandardSchemaV1 } from '@standard-schema/spec'
 import type { JobContract, PayloadInput, PayloadOutput, ResultOutput } from '../contract/job.ts'
 import type { JobCounts } from './definition.ts'
 import type { FailurePolicy } from './graph.ts'
+import type { StartRules } from './start-rules.ts'
 
 /** What a declared step hands on. */
 export interface Handed<Result, IsList extends boolean> {
@@ -85,6 +86,14 @@ type IsUnion<T, Each = T> = Each extends unknown ? ([T] extends [Each] ? false :
 export type PayloadOption<C extends JobContract, S, In> = [In] extends [PayloadInput<C>]
   ? { payload?: (scope: S) => PayloadInput<C> }
   : { payload: (scope: S) => PayloadInput<C> }
+
+/** Of a step without jobs. */
+export interface WaitOptions<A, Names extends string, S> extends Pick<StartRules<S>, 'when'> {
+  /** The steps that must have ended before. Only those declared above. Default: none, it starts at once. */
+  after?: A & OnlyKnown<A, Names>
+  /** What its failure means for the workflow if no step comes after it. Default 'fail'. */
+  onFailure?: FailurePolicy
+}
 
 export interface CommonOptions<A, Names extends string, U extends JobContract, UndoScope> {
   /** The steps that must have ended before. Only those declared above. Default: none, it starts at once. */

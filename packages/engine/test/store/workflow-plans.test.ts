@@ -78,6 +78,9 @@ const statements: [keyof typeof statementTexts, unknown[], number][] = [
   ['workflowItemList', [5_000, [1, 2], 'do', null], 20],
   ['workflowItemReason', [5_000, [1, 2], 'do'], 20],
   ['workflowLock', [5_000, '10s'], 20],
+  ['workflowWaitList', [null, 5_000], 20],
+  ['workflowSignalList', [5_000], 20],
+  ['workflowWaitBegin', [null, 5_000, 1, 1_000, null], 40],
   ['workflowFind', ['t7', 0, 100], 200],
   ['workflowPrune', [null, ['none', 'short', 'standard'], [0, 3, 7], 10], 4_000],
 ]

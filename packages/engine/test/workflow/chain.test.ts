@@ -7,7 +7,7 @@ import { capture, compress, login, remind, report, sweep, syncOrg, thumbnail } f
 const scope = { workflowId: '1', input: undefined, results: {}, counts: {} }
 
 function shapeOf({ steps }: WorkflowDefinition): unknown[] {
-  return steps.map(({ name, contract, after }) => [name, contract.type, after])
+  return steps.map(({ name, contract, after }) => [name, contract?.type, after])
 }
 
 async function validated({ input }: WorkflowDefinition, value: unknown): Promise<unknown> {

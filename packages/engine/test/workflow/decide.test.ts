@@ -7,7 +7,14 @@ import { predict } from './predict.js'
 import { Simulation } from './simulate.js'
 
 function step(name: string, given: Partial<Step> = {}): Step {
-  const fresh = { status: 'waiting', undo: 'none', completedJobs: 0, completedAs: null, isAskedToStop: false } as const
+  const fresh = {
+    hasJobs: true,
+    status: 'waiting',
+    undo: 'none',
+    completedJobs: 0,
+    completedAs: null,
+    isAskedToStop: false,
+  } as const
   return { name, after: {}, onFailure: 'fail', canBeUndone: false, ...fresh, ...given }
 }
 
@@ -89,6 +96,20 @@ describe('a workflow', () => {
       expect(decide(running(steps, { stopping }))).toMatchObject({ ...stop, cancel: ['b'] })
       expect(decide(running(asked, { stopping })).cancel).toEqual([])
     }
+  })
+
+  test('does not wait for a signal or a time when it stops', () => {
+    const steps = [
+      step('a', { status: 'running' }),
+      step('b', { status: 'running', hasJobs: false }),
+      step('c', { after: { b: 'fail' } }),
+    ]
+    expect(decide(running(steps, { stopping: 'failed' }))).toMatchObject({ drop: ['b', 'c'], status: 'stopping' })
+    expect(decide(running(steps.slice(1), { stopping: 'cancelled' }))).toMatchObject({
+      drop: ['b', 'c'],
+      cancel: [],
+      status: 'cancelled',
+    })
   })
 
   test('undoes the completed jobs of a step of which others failed', () => {

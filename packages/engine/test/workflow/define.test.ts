@@ -44,7 +44,7 @@ describe('a declared workflow', () => {
       retention: 'standard',
       requiresTenant: false,
     })
-    expect(screenshot.steps.map(({ name, contract, after }) => [name, contract.type, after])).toEqual([
+    expect(screenshot.steps.map(({ name, contract, after }) => [name, contract?.type, after])).toEqual([
       ['capture', 'capture', {}],
       ['compress', 'compress', { capture: 'fail' }],
       ['thumbnails', 'thumbnail', { compress: 'fail' }],
@@ -123,6 +123,9 @@ describe('a declared workflow', () => {
 interface Loose extends WorkflowDefinition {
   step(name: string, job: unknown, options?: object): Loose
   each(name: string, job: unknown, options?: object): Loose
+  signal(name: string, options?: object): Loose
+  workflow(name: string, child: unknown, options?: object): Loose
+  sleep(name: string, options?: object): Loose
 }
 
 describe('refused is', () => {
@@ -142,6 +145,19 @@ describe('refused is', () => {
     ['an unknown onFailure', () => loose.step('b', sweep, { onFailure: 'x' }), 'in onFailure'],
     ['no job', () => loose.step('b', undefined), 'has no job'],
     ['a fixed payload', () => loose.step('b', sweep, { payload: {} }), 'a payload that is no function'],
+    [
+      'a condition that is no function',
+      () => loose.step('b', sweep, { when: true }),
+      'a condition that is no function',
+    ],
+    ['a delay that is none', () => loose.step('b', sweep, { delay: 'soon' }), 'not a duration'],
+    ['a sleep without end', () => loose.sleep('b', {}), 'does not say how long it sleeps'],
+    ['a sleep that is none', () => loose.sleep('b', { for: 'long' }), 'not a duration'],
+    ['a signal whose payload is no schema', () => loose.signal('b', { payload: {} }), 'a payload that is no schema'],
+    ['a signal after an unknown step', () => loose.signal('b', { after: 'fist' }), 'Did you mean "first"?'],
+    ['a job as a workflow', () => loose.workflow('b', sweep), 'has no workflow'],
+    ['an empty workflow', () => loose.workflow('b', defineWorkflow('e')), 'a workflow without steps'],
+    ['no input', () => loose.workflow('b', screenshot), 'has no input function'],
     ['no list', () => loose.each('b', sweep, { payload }), 'has no list'],
     ['no payload for elements', () => loose.each('b', sweep, { over: () => [] }), 'a payload that is no function'],
     ['an undo without a job', () => loose.step('b', sweep, { undo: { payload } }), 'an undo without a job'],

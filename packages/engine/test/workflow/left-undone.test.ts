@@ -71,7 +71,7 @@ describe('the sweep', () => {
     expect(await t.jobs()).toEqual([])
     expect(await t.millrace.workflows.get(id)).toMatchObject({ status: 'running' })
     const result = await t.sweep.tick()
-    expect(result).toEqual({ advanced: 1, found: 0, isMore: false })
+    expect(result).toEqual({ advanced: 1, found: 0, isMore: false, dueInMs: null })
     expect(t.sweep.delayAfter(result)).toBe(60_000)
     expect(await t.jobs()).toMatchObject([{ status: 'pending' }])
     expect(await t.sweep.tick()).toMatchObject({ advanced: 0 })

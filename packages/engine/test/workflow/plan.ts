@@ -7,6 +7,10 @@ export interface PlannedStep {
   after: Record<string, FailurePolicy>
   onFailure: FailurePolicy
   canBeUndone: boolean
+  /** False: it waits for a signal, which comes after its ticks if its jobs would complete, and otherwise too late. */
+  hasJobs: boolean
+  /** False: its condition is not met when it could start. */
+  isWanted: boolean
   /** How its jobs end; none: a step over an empty list. */
   jobs: readonly ('completed' | 'failed' | 'cancelled')[]
   ticks: number
@@ -41,6 +45,8 @@ const bare = fc.record({
   parents: fc.array(fc.record({ back: fc.integer({ min: 1, max: 4 }), policy }), { maxLength: 3 }),
   onFailure: policy,
   canBeUndone: fc.boolean(),
+  hasJobs: fc.oneof({ weight: 3, arbitrary: fc.constant(true) }, fc.constant(false)),
+  isWanted: fc.oneof({ weight: 5, arbitrary: fc.constant(true) }, fc.constant(false)),
   jobs: fc.array(outcome, { maxLength: 3 }),
   ticks: fc.integer({ min: 1, max: 5 }),
   heeds: stops,

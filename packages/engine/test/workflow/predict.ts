@@ -19,7 +19,11 @@ export function predict(plan: Plan): Fate {
   const failsAt = Math.min(NEVER, ...steps.filter((step) => isBad(step) && isFatal(step, steps)).map((s) => of(s).ends))
   const begun = (step: PlannedStep, stop: number): boolean => of(step).begins < stop
 
-  const withdrawn = (step: PlannedStep): Course => stopped(step, of(step), { at: failsAt, how: step.withdraws })
+  // What waits without jobs is not waited for.
+  const withdrawn = (step: PlannedStep): Course =>
+    step.hasJobs
+      ? stopped(step, of(step), { at: failsAt, how: step.withdraws })
+      : { ...of(step), ends: Math.min(of(step).ends, failsAt) }
   const lastEnd = Math.max(0, ...steps.filter((step) => begun(step, failsAt)).map((step) => withdrawn(step).ends))
   const cancelsAt = (plan.cancelledAt ?? NEVER) <= lastEnd ? (plan.cancelledAt as number) : NEVER
   const stopsAt = Math.min(failsAt, cancelsAt)
@@ -27,7 +31,7 @@ export function predict(plan: Plan): Fate {
   const final = new Map(
     steps.map((step) => [
       step.name,
-      begun(step, stopsAt)
+      begun(step, stopsAt) && (step.hasJobs || of(step).ends <= stopsAt)
         ? stopped(step, failsAt < cancelsAt ? withdrawn(step) : of(step), { at: cancelsAt, how: step.heeds })
         : { begins: NEVER, ends: NEVER, status: 'cancelled' as const, completed: 0 },
     ]),
@@ -56,11 +60,15 @@ function undisturbed(steps: readonly PlannedStep[]): Map<string, Course> {
     known.set(name, course)
     return course
   }
-  const follow = ({ after, jobs, ticks }: PlannedStep): Course => {
+  const follow = ({ after, hasJobs, isWanted, jobs, ticks }: PlannedStep): Course => {
     const parents = Object.keys(after).map((name) => ({ policy: after[name], ...courseOf(name) }))
     const begins = Math.max(0, ...parents.map(({ ends }) => ends))
-    if (!parents.every(({ policy, status }) => policy === 'continue' || status === 'completed')) {
+    if (!isWanted || !parents.every(({ policy, status }) => policy === 'continue' || status === 'completed')) {
       return { begins, ends: begins, status: 'skipped', completed: 0 }
+    }
+    if (!hasJobs) {
+      const status = jobs.every((job) => job === 'completed') ? 'completed' : 'failed'
+      return { begins, ends: begins + ticks, status, completed: 0 }
     }
     const bad = jobs.includes('failed') ? 'failed' : jobs.find((job) => job === 'cancelled')
     const completed = jobs.filter((job) => job === 'completed').length

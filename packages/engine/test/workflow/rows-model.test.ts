@@ -27,6 +27,7 @@ const rowPlans = plans
       const jobs = given.length === 0 ? (['completed'] as const) : given
       return {
         ...step,
+        hasJobs: true,
         withdraws: null,
         jobs,
         heeds: heeds && { ...heeds, completed: Math.min(heeds.completed, jobs.length - 1) },
@@ -59,10 +60,11 @@ function definitionOf({ steps, rollsBack }: Plan): WorkflowDefinition<undefined,
   let flow = defineWorkflow(`random-${++started}`, { onFailure: rollsBack ? 'roll back' : 'stop' }) as never as {
     each(...args: unknown[]): typeof flow
   }
-  for (const { name, after, onFailure, canBeUndone, jobs } of steps) {
+  for (const { name, after, onFailure, canBeUndone, isWanted, jobs } of steps) {
+    const when = () => isWanted
     const payload = () => ({ name })
     const undoing = canBeUndone ? { undo: { job: undo, payload } } : {}
-    flow = flow.each(name, work, { after, onFailure, over: () => jobs, payload, ...undoing })
+    flow = flow.each(name, work, { after, onFailure, when, over: () => jobs, payload, ...undoing })
   }
   return flow as never
 }

@@ -58,6 +58,10 @@ export class Simulation {
   #end(step: Run): void {
     const { jobs } = step.plan
     const completed = jobs.filter((job) => job === 'completed').length
+    if (!step.hasJobs) {
+      step.status = completed === jobs.length ? 'completed' : 'failed'
+      return
+    }
     if (step.heeded) step.status = 'cancelled'
     else if (completed === jobs.length) step.status = 'completed'
     else step.status = jobs.includes('failed') ? 'failed' : 'cancelled'
@@ -70,13 +74,18 @@ export class Simulation {
     const decision = decide(this.#state)
     expect(JSON.stringify(this.#state), 'deciding changes nothing').toBe(before)
     this.#carryOut(decision)
+    // A condition that is not met is news: what follows from it is decided at once.
+    if (decision.start.some((name) => this.#byName.get(name)?.status === 'skipped')) {
+      this.#advance()
+      return
+    }
     const { status, stopping } = decision
     expect(decide(this.#state), 'nothing new the second time').toEqual({ ...IDLE, status, stopping })
   }
 
   #carryOut({ start, skip, drop, cancel, undo, status, stopping }: Decision): void {
     for (const name of skip) this.#from('waiting', name).status = 'skipped'
-    for (const name of drop) this.#from('waiting', name).status = 'cancelled'
+    for (const name of drop) this.#drop(name)
     for (const name of start) this.#start(name)
     Object.assign(this.#state, { status, stopping })
     for (const name of cancel) this.#ask(name)
@@ -89,7 +98,14 @@ export class Simulation {
     expect(this.#started).not.toContain(name)
     for (const parent of Object.keys(step.after)) expect(isOpen(this.#byName.get(parent) as Run)).toBe(false)
     this.#started.add(name)
-    Object.assign(step, { status: 'running', endsAt: this.#now + step.plan.ticks })
+    if (!step.plan.isWanted) step.status = 'skipped'
+    else Object.assign(step, { status: 'running', endsAt: this.#now + step.plan.ticks })
+  }
+
+  #drop(name: string): void {
+    const step = this.#byName.get(name) as Run
+    expect(step.hasJobs ? ['waiting'] : ['waiting', 'running']).toContain(step.status)
+    step.status = 'cancelled'
   }
 
   #ask(name: string): void {
@@ -118,9 +134,9 @@ export class Simulation {
 }
 
 function waiting(plan: PlannedStep): Run {
-  const { name, after, onFailure, canBeUndone } = plan
+  const { name, after, onFailure, canBeUndone, hasJobs } = plan
   const fresh = { status: 'waiting', undo: 'none', completedJobs: 0, completedAs: null, isAskedToStop: false } as const
-  return { name, after, onFailure, canBeUndone, ...fresh, plan, endsAt: -1, undoEndsAt: -1, heeded: null }
+  return { name, after, onFailure, canBeUndone, hasJobs, ...fresh, plan, endsAt: -1, undoEndsAt: -1, heeded: null }
 }
 
 function isOpen({ status, undo }: Step): boolean {

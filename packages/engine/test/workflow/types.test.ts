@@ -27,6 +27,68 @@ const start = defineWorkflow('screenshot', { input: z.object({ url: z.string(), 
 
 /** Only compiled, never run. */
 function neverRun() {
+  start.step('capture', capture, {
+    payload: ({ input }) => ({ url: input.url }),
+    when: ({ input }) => input.url.length > 0,
+    delay: ({ input }) => new Date(input.folder),
+  })
+  const approved = start
+    .signal('approved', {
+      payload: z.object({ at: z.coerce.date() }),
+      timeout: ({ input }) => (input.url === '' ? '1h' : new Date()),
+    })
+    .signal('go', { after: { approved: 'continue' }, when: ({ results }) => results.approved !== undefined })
+    .sleep('nap', { after: ['approved', 'go'], for: ({ results }) => results.approved.at })
+  approved.step('capture', capture, {
+    after: { approved: 'continue', go: 'fail', nap: 'fail' },
+    payload: ({ results }) => {
+      expectTypeOf(results.approved).toEqualTypeOf<{ at: Date } | undefined>()
+      expectTypeOf(results.go).toEqualTypeOf<undefined>()
+      return { url: '' }
+    },
+  })
+  expectTypeOf(approved.requiresTenant).toEqualTypeOf<false>()
+  // @ts-expect-error its name is taken
+  approved.signal('approved', {})
+  // @ts-expect-error only steps declared above can be waited for
+  approved.signal('other', { after: 'later' })
+  // @ts-expect-error it does not say for how long
+  approved.sleep('other', {})
+  // @ts-expect-error what comes with a signal is declared by a schema
+  approved.signal('other', { payload: { at: 'string' } })
+  const child = defineWorkflow('child', { input: z.object({ url: z.string() }) })
+    .step('capture', capture, {})
+    .each('thumbnails', thumbnail, { over: () => [1], payload: ({ item }) => ({ size: item }) })
+  start
+    .workflow('child', child, { input: ({ input }) => ({ url: input.url }) })
+    .workflow('bare', defineWorkflow('bare').step('sweep', sweep, {}), { after: 'child' })
+    .step('capture', capture, {
+      after: 'child',
+      payload: ({ results }) => {
+        expectTypeOf(results.child.capture).toEqualTypeOf<{ file: string } | undefined>()
+        expectTypeOf(results.child.thumbnails).toEqualTypeOf<readonly ({ thumb: string } | undefined)[] | undefined>()
+        return { url: '' }
+      },
+    })
+  // @ts-expect-error it takes an input
+  start.workflow('child', child, {})
+  // @ts-expect-error another one
+  start.workflow('child', child, { input: () => ({ uri: '' }) })
+  // @ts-expect-error a job is no workflow
+  start.workflow('child', capture, {})
+  expectTypeOf(
+    defineWorkflow('tenants').workflow(
+      'child',
+      defineWorkflow('sync').step('a', syncOrg, { payload: () => ({ org: '' }) }),
+      {},
+    ).requiresTenant,
+  ).toEqualTypeOf<true>()
+  // @ts-expect-error a condition says yes or no
+  start.step('capture', capture, { payload: ({ input }) => ({ url: input.url }), when: ({ input }) => input.url })
+  // @ts-expect-error a delay is a duration or a Date
+  start.step('capture', capture, { payload: ({ input }) => ({ url: input.url }), delay: 'soon' })
+  // @ts-expect-error only results of steps directly before it are seen
+  start.step('capture', capture, { payload: ({ input }) => ({ url: input.url }), when: ({ results }) => results.other })
   const captured = start.step('capture', capture, {
     payload: ({ input, results, workflowId }) => {
       expectTypeOf(input).toEqualTypeOf<{ url: string; folder: string }>()

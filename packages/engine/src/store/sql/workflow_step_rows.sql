@@ -5,8 +5,8 @@
 --          change only under the workflow's lock.
 -- Index:   workflow_step_pkey
 select
-  position, name, after, on_failure, can_be_undone, is_list, status, undo, completed_as, ended_at, items, items_left, items_failed,
-  items_cancelled, undo_left, undo_failed, needs_advance, reason
+  position, name, coalesce(waits_for, 'jobs') as kind, after, on_failure, can_be_undone, is_list, status, undo, completed_as,
+  ended_at, items, items_left, items_failed, items_cancelled, undo_left, undo_failed, needs_advance, reason
 from millrace.workflow_step
 where workflow_id = $1
 order by position;
