@@ -42,7 +42,7 @@ export type { WorkflowChangeResult } from './client/workflow-changes.ts'
 export type { EndedWorkflow } from './client/workflow-end.ts'
 export type { SignalOptions, SignalResult } from './client/workflow-signal.ts'
 export type { StartOptions } from './client/workflow-start.ts'
-export type { StartArguments, WorkflowDetails, Workflows } from './client/workflows.ts'
+export type { ChainLink, StartArguments, WorkflowDetails, Workflows } from './client/workflows.ts'
 export type { Clock } from './clock.ts'
 export type { BoostOptions, BoostStep } from './contract/boost.ts'
 export {

@@ -164,7 +164,7 @@ export class Millrace {
     this.#schema = options.schema ?? 'millrace'
     this.#clock = options.clock ?? systemClock
     const { encryption } = options
-    const definitions = new Definitions(options.workflows ?? [])
+    const definitions = new Definitions(options.workflows ?? [], (type) => this.#registry.get(type))
     const contracts = [...options.jobs, ...definitions.contracts]
     this.#registry = new Registry(contracts, encryption && new KeyRing(encryption))
     this.#declared = new DeclaredSchedules(options.schedules ?? [], this.#registry)

@@ -1,5 +1,6 @@
 // Workflows: start, signal, look, await, cancel, resume, roll back.
 import { type Duration, toMs } from '../contract/duration.ts'
+import type { JobContract, PayloadInput } from '../contract/job.ts'
 import type { Registry } from '../contract/registry.ts'
 import { InvalidDefinition, WorkflowNotFound } from '../errors.ts'
 import type { Events } from '../events.ts'
@@ -12,6 +13,7 @@ import {
   workflowList,
   workflowStepList,
 } from '../store/workflows.ts'
+import { fixedChain } from '../workflow/chain.ts'
 import type { WorkflowDefinition, WorkflowInput } from '../workflow/definition.ts'
 import type { Edits } from '../workflow/step-jobs.ts'
 import { author, label } from './enqueue-options.ts'
@@ -46,6 +48,12 @@ type OptionsOf<W extends WorkflowDefinition> = boolean extends W['requiresTenant
     ? [options: StartOptions & { tenant: string }]
     : [options?: StartOptions]
 
+/** A job of a chain, and what it is given. */
+export interface ChainLink<C extends JobContract> {
+  job: C
+  payload: PayloadInput<C>
+}
+
 const MAX_PAGE = 1_000
 const DEFAULT_TIMEOUT: Duration = '30s'
 
@@ -62,6 +70,23 @@ export class Workflows {
    */
   start<W extends WorkflowDefinition>(definition: W, ...[input, options]: StartArguments<W>): Promise<{ id: string }> {
     return startWorkflow(this.#services, definition, { input, options: options ?? {} })
+  }
+
+  /**
+   * Starts jobs one after another: each when the one before it has completed, all under one correlation id. Their payloads
+   * are known from the start. Nothing has to be declared.
+   */
+  async startChain<const Jobs extends readonly JobContract[]>(
+    links: { readonly [At in keyof Jobs]: ChainLink<Jobs[At]> },
+    options: StartOptions = {},
+  ): Promise<{ id: string }> {
+    const { registry } = this.#services
+    const input = links.map(({ job, payload }) => {
+      registry.demand(job)
+      return { type: job.type, payload }
+    })
+    const definition = fixedChain(input, (type) => registry.get(type))
+    return startWorkflow(this.#services, definition, { input, options })
   }
 
   /** One workflow, its steps, and how far each has come. */

@@ -81,7 +81,7 @@ export function maintenanceLoops(services: MaintenanceServices): MaintenanceLoop
     loop(alert),
     loop(new Booster(services)),
     scheduler,
-    ...(advancer.isNeeded ? [loop(new WorkflowSweep(advancer))] : []),
+    loop(new WorkflowSweep(advancer)),
   ]
   return { all, scheduler }
 }

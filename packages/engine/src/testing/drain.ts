@@ -86,7 +86,7 @@ class Drainer {
     await this.#schedules.declare()
     await this.#schedules.fire()
     await this.#services.admitter.sweepAll()
-    if (this.#services.advancer.isNeeded) await this.#services.advancer.sweep()
+    await this.#services.advancer.sweep()
     if (advance === undefined) return this.#runDue()
     const clock = this.#fakeClock()
     const end = new Date(clock.now().getTime() + toMs(advance, 'drain({ advance })'))

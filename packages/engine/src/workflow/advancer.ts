@@ -16,6 +16,7 @@ import { lookAt } from '../store/ended-jobs.ts'
 import type { WorkKey } from '../store/keyed-work.ts'
 import { type EndedItem, workflowSettle } from '../store/workflow-items.ts'
 import { workflowDue, workflowHold, workflowLook, workflowPostpone } from '../store/workflows.ts'
+import { FIXED_CHAIN } from './chain.ts'
 import { cancelWith } from './children.ts'
 import { type Advanced, advanceIn, type CourseOptions, type CourseServices } from './course.ts'
 import { reportEnd } from './end-events.ts'
@@ -60,6 +61,7 @@ const NOBODY =
 export class Advancer {
   readonly #services: AdvancerServices
   #heard = new Set<string>()
+  #hasSeen = false
   #turn: Promise<void> | undefined
   /** Names that were told of once. */
   readonly #unknown = new Set<string>()
@@ -73,14 +75,15 @@ export class Advancer {
     this.#services = services
   }
 
-  /** Whether this program knows any workflows. */
+  /** Whether this program knows workflows, or has seen one: chains of listed jobs are nobody's in particular. */
   get isNeeded(): boolean {
-    return this.#services.definitions.names.length > 0
+    return this.#hasSeen || this.#services.definitions.names.length > 0
   }
 
   /** Jobs of these workflows have ended. Resolves when what follows was done. Never fails. */
   heard(workflowIds: readonly string[]): Promise<void> {
     for (const id of workflowIds) this.#heard.add(id)
+    if (workflowIds.length > 0) this.#hasSeen = true
     if (this.#heard.size === 0) return this.#turn ?? Promise.resolve()
     // Whoever ended the job is not who starts the next one: nothing is inherited from it.
     this.#turn ??= runContext.exit(() => this.#takeTurns())
@@ -89,7 +92,6 @@ export class Advancer {
 
   /** Another process has ended jobs of these workflows, and does not know them: whoever does is asked. Never fails. */
   async told(workflowIds: readonly string[]): Promise<void> {
-    if (!this.isNeeded) return
     try {
       const due = await workflowDue(this.#services.db, workflowIds)
       await this.heard(due.filter(({ name }) => this.#services.definitions.has(name)).map(({ id }) => id))
@@ -134,7 +136,12 @@ export class Advancer {
   /** Does what was left undone, by whomever. */
   async sweep(): Promise<SweepResult> {
     const { db, clock, definitions } = this.#services
-    const request = { names: definitions.names, limit: SWEEP_LIMIT, after: this.#sweepAfter, steps: SWEEP_STEPS }
+    const request = {
+      names: [...definitions.names, FIXED_CHAIN],
+      limit: SWEEP_LIMIT,
+      after: this.#sweepAfter,
+      steps: SWEEP_STEPS,
+    }
     const { open, unknown, lost, seen, dueInMs } = await workflowLook(db, clock.databaseNow(), request)
     this.#sweepAfter = seen ?? '0'
     await this.#holdUnknown(unknown)

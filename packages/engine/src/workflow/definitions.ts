@@ -1,18 +1,28 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import type { JobContract } from '../contract/job.ts'
 import { InvalidDefinition, UnknownWorkflow } from '../errors.ts'
+import { FIXED_CHAIN, type FixedLink, fixedChain } from './chain.ts'
 import type { StepDefinition, WorkflowDefinition } from './definition.ts'
 import type { StepKind } from './graph.ts'
 
-/** The workflows that one program knows, by name. */
+/** A workflow that was started. */
+export interface StartedAs {
+  readonly name: string
+  readonly input: unknown
+}
+
+/** The workflows that one program knows, by name; and every chain of listed jobs, which its own input declares. */
 export class Definitions {
   readonly #byName = new Map<string, WorkflowDefinition>()
   readonly #steps = new Map<string, ReadonlyMap<string, StepDefinition>>()
 
-  constructor(definitions: Iterable<WorkflowDefinition>) {
+  readonly #contractOf: (type: string) => JobContract
+
+  constructor(definitions: Iterable<WorkflowDefinition>, contractOf: (type: string) => JobContract) {
+    this.#contractOf = contractOf
     for (const definition of withChildren(definitions)) {
       const { name } = definition
-      if ((this.#byName.get(name) ?? definition) !== definition)
+      if (name === FIXED_CHAIN || (this.#byName.get(name) ?? definition) !== definition)
         throw new InvalidDefinition(`Two workflows have the name "${name}". Names are unique: rename one of them.`)
       this.#byName.set(name, definition)
       this.#steps.set(name, new Map(definition.steps.map((step) => [step.name, step])))
@@ -29,12 +39,13 @@ export class Definitions {
   }
 
   has(name: string): boolean {
-    return this.#byName.has(name)
+    return name === FIXED_CHAIN || this.#byName.has(name)
   }
 
   /** Refuses a workflow that was declared but never listed: it would start, and nobody would know how it goes on. */
   demand(definition: WorkflowDefinition): void {
-    if (this.#byName.get(definition.name) !== definition) throw new UnknownWorkflow(definition.name, this.names)
+    if (definition.name !== FIXED_CHAIN && this.#byName.get(definition.name) !== definition)
+      throw new UnknownWorkflow(definition.name, this.names)
   }
 
   /** Of the jobs that do a step, or undo it. */
@@ -48,8 +59,8 @@ export class Definitions {
     return this.#steps.get(workflow)?.get(step)?.wait?.workflow?.name ?? ''
   }
 
-  schemaOf(workflow: string): WorkflowDefinition['input'] {
-    return this.#byName.get(workflow)?.input
+  schemaOf(workflow: StartedAs): WorkflowDefinition['input'] {
+    return this.#chain(workflow)?.input ?? this.#byName.get(workflow.name)?.input
   }
 
   /** The signals of a workflow, and what comes with each. */
@@ -59,13 +70,18 @@ export class Definitions {
   }
 
   /** Of a workflow that was started, perhaps by another version of this program. Throws UnknownWorkflow. */
-  step(workflow: string, name: string, kind: StepKind): StepDefinition {
-    const steps = this.#steps.get(workflow)
-    if (steps === undefined) throw new UnknownWorkflow(workflow, this.names)
-    const found = steps.get(name)
+  step(workflow: StartedAs, name: string, kind: StepKind): StepDefinition {
+    const chain = this.#chain(workflow)
+    const steps = this.#steps.get(workflow.name)
+    if (chain === undefined && steps === undefined) throw new UnknownWorkflow(workflow.name, this.names)
+    const found = chain === undefined ? steps?.get(name) : chain.steps.find((step) => step.name === name)
     const step = (found?.wait?.kind ?? 'jobs') === kind ? found : undefined
-    if (step === undefined) throw new UnknownWorkflow(workflow, this.names, name)
+    if (step === undefined) throw new UnknownWorkflow(workflow.name, this.names, name)
     return step
+  }
+
+  #chain({ name, input }: StartedAs): WorkflowDefinition | undefined {
+    return name === FIXED_CHAIN ? fixedChain(input as readonly FixedLink[], this.#contractOf) : undefined
   }
 }
 

@@ -149,7 +149,7 @@ export class StepJobs {
   }
 
   #definitionOf(step: StepRow): StepDefinition {
-    return this.#services.definitions.step(this.#given.workflow.name, step.name, step.kind)
+    return this.#services.definitions.step(this.#given.workflow, step.name, step.kind)
   }
 
   #jobsOf(step: StepRow): StepDefinition & { contract: JobContract } {
@@ -215,8 +215,8 @@ export class StepJobs {
   }
 
   async #inputOnce(): Promise<unknown> {
-    const { name, input } = this.#given.workflow
-    const schema = this.#services.definitions.schemaOf(name)
+    const { input } = this.#given.workflow
+    const schema = this.#services.definitions.schemaOf(this.#given.workflow)
     this.#input ??= await this.#byAuthor(() => parsedValue('input', schema, input))
     return this.#input
   }

@@ -50,7 +50,6 @@ async function running(guide: Examples, broken: Set<string>) {
   const contracts = await guide.load<Record<string, JobContract>>('contracts.ts')
   const { screenshot } = await guide.load<{ screenshot: WorkflowDefinition }>('screenshot.ts')
   const forms = await guide.load<Record<'shrink' | 'thumbnails', WorkflowDefinition>>('short-forms.ts')
-  const { inARow } = await guide.load<{ inARow: WorkflowDefinition }>('in-a-row.ts')
   const done: [type: string, payload: unknown][] = []
   const answers: Record<string, (payload: never) => unknown> = {
     capture: () => ({ file: 'page.png' }),
@@ -65,9 +64,9 @@ async function running(guide: Examples, broken: Set<string>) {
       return answers[contract.type]?.(payload as never)
     }),
   )
-  const workflows = [screenshot, forms.shrink, forms.thumbnails, inARow]
+  const workflows = [screenshot, forms.shrink, forms.thumbnails]
   const millrace = t.client([], { workflows })
-  return { ...t, millrace, done, inARow, work: () => drain(millrace, handlers) }
+  return { ...t, millrace, done, work: () => drain(millrace, handlers) }
 }
 
 interface Look {
@@ -134,7 +133,7 @@ test('a dead letter of a step is not redriven, and is retried when its workflow 
   expect(await t.millrace.deadLetters.get(letter?.id ?? '')).toMatchObject({ status: 'retried' })
 })
 
-test('a batch counts its jobs and reports them at its end; jobs in a row take their payloads from the input', async () => {
+test('a batch counts its jobs and reports them at its end; jobs in a row are listed', async () => {
   await using guide = await examplesOf('workflows.md')
   const broken = new Set<string>()
   await using t = await running(guide, broken)
@@ -154,13 +153,15 @@ test('a batch counts its jobs and reports them at its end; jobs in a row take th
   expect(t.done.at(-1)).toEqual(['report', { total: 2, completed: 0, failed: 2 }])
 
   t.done.length = 0
-  const input = { capture: { url: 'u' }, upload: { folder: 'f', files: ['x'] } }
-  const row = await t.millrace.workflows.start(t.inARow, input as never, { correlationId: 'monday' })
+  const { inARow } = await guide.load<{ inARow(millrace: Millrace, folder: string): Promise<{ id: string }> }>(
+    'in-a-row.ts',
+  )
+  const row = await inARow(t.millrace, 'f')
   await t.work()
-  expect(await t.millrace.workflows.result(row.id)).toMatchObject({ results: { upload: { keys: ['f/x'] } } })
+  expect(await t.millrace.workflows.result(row.id)).toMatchObject({ results: { upload: { keys: ['f/page.png'] } } })
   expect(t.done).toEqual([
-    ['capture', { url: 'u' }],
-    ['upload', { folder: 'f', files: ['x'] }],
+    ['capture', { url: 'https://example.org' }],
+    ['upload', { folder: 'f', files: ['page.png'] }],
   ])
   expect((await t.millrace.jobsByCorrelation('monday')).jobs).toHaveLength(2)
 })

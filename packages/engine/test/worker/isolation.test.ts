@@ -141,6 +141,7 @@ describe('an isolated handler', () => {
       maxAttempts: 2,
       correlationId: 'order-7',
       parentJobId: null,
+      workflowId: null,
       createdBy: 'ann',
       runId,
       payload: { does: 'context' },
