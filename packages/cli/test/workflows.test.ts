@@ -134,3 +134,29 @@ test('a workload that does not have the workflow is told so, and so is a payload
   })
   expect(await t.millrace.workflows.get(id)).toMatchObject({ status: 'failed' })
 })
+
+test('workflows signal tells a workflow what it waits for, once', async () => {
+  const office = ((await import(fixture('approval.js'))) as { default: Workload }).default
+  const [approval] = office.workflows as [WorkflowDefinition]
+  const database = await freshDatabase()
+  await using millrace = createMillrace({ database: database.url, jobs: [], workflows: [approval] })
+  const { id } = await millrace.workflows.start(approval)
+  const signal = async (...args: string[]) => {
+    const given = ['workflows', 'signal', id, ...args, '--module', fixture('approval.js'), '--by', 'ann']
+    await using program = new Program(given, { DATABASE_URL: database.url })
+    return await program.ended()
+  }
+  expect((await signal('approved', '{')).err).toContain('The payload is not JSON')
+  expect((await signal('aproved')).err).toContain('approved')
+  expect((await signal('approved', '{"by":7}')).err).toContain('by')
+  expect(await signal('approved', '{"by":"ann"}', '--key', 'first')).toMatchObject({
+    code: 0,
+    out: `Workflow ${id} was told "approved": millrace workflows show ${id}\n`,
+  })
+  expect((await signal('approved', '{"by":"ann"}', '--key', 'first')).out).toContain('before: nothing was changed')
+  expect(await signal('approved', '{"by":"bob"}')).toMatchObject({ code: 1 })
+  await using _worker = await millrace.work({ handlers: office.handlers })
+  expect(await millrace.workflows.result(id)).toMatchObject({ status: 'completed' })
+  await millrace.close()
+  await database.drop()
+})

@@ -1,6 +1,7 @@
 // What the subcommands of `millrace workflows` do.
 import type { Command } from 'commander'
 import {
+  type SignalResult,
   type StartedWorkflow,
   UnknownWorkflow,
   type WorkflowChangeResult,
@@ -156,6 +157,44 @@ export function resume(id: string, { payload: payloads, ...options }: ResumeOpti
   const act: Change = (workflows, each, { by }) =>
     workflows.resume(each, payloads === undefined ? { by } : { by, payloads })
   return change(act)([id], options, command)
+}
+
+interface SignalOptions extends ChangeOptions {
+  readonly key?: string
+}
+
+export async function signal(
+  id: string,
+  name: string,
+  json: string | undefined,
+  options: SignalOptions,
+  command: Command,
+): Promise<void> {
+  const { by, key } = options
+  const payload = json === undefined ? undefined : parsed(json)
+  await withClient(command, options, async ({ millrace, workload }) => {
+    demandWorkload(workload, 'The signals of a workflow are checked')
+    const sent = millrace.workflows.signal(id, name, payload, key === undefined ? { by } : { by, key })
+    const result = await sent.catch((error) => explained(error, workload.name))
+    if (result.status === 'refused' || result.status === 'not_found') process.exitCode = 1
+    if (options.json) return printJson({ id, name, ...result })
+    print(`${signalSentence(id, name, result)}\n`)
+  })
+}
+
+function parsed(json: string): unknown {
+  try {
+    return JSON.parse(json)
+  } catch (error) {
+    throw new Refused(`The payload is not JSON: ${(error as Error).message}. Expected something like '{"by":"ann"}'.`)
+  }
+}
+
+function signalSentence(id: string, name: string, result: SignalResult): string {
+  if (result.status === 'not_found') return noSuch(id)
+  if (result.status === 'refused') return oneLine(result.message, 500)
+  if (result.status === 'repeated') return `Workflow ${id} has had this signal before: nothing was changed.`
+  return `Workflow ${id} was told "${oneLine(name, 100)}": millrace workflows show ${id}`
 }
 
 /** In a program one would list it elsewhere. */

@@ -2,7 +2,7 @@ import { Command, InvalidArgumentError, Option } from 'commander'
 import { addClientOptions, addModuleOption } from '../client.ts'
 import { addAuthorOption } from './retry.ts'
 import { parseLimit } from './worker-options.ts'
-import { change, list, resume, show } from './workflows-actions.ts'
+import { change, list, resume, show, signal } from './workflows-actions.ts'
 
 const help = `
 A workflow is a graph of jobs. Its steps end as completed, failed, skipped or cancelled; when it fails or is cancelled, what
@@ -12,7 +12,7 @@ it did is undone, the last step first, and it ends as "rolled back". What can be
   rollback failed     resume goes on with the rollback
   rolled back         start it anew
 
-To cancel, resume or roll back, the workload must be known (--module): it says how steps are done and undone.
+To cancel, resume, roll back or signal, the workload must be known (--module): it says how steps are done and undone.
 
 Examples:
   millrace workflows                                  the newest
@@ -23,6 +23,7 @@ Examples:
   millrace workflows resume 17 --payload 'upload={"folder":"b","files":[]}' --module dist/workload.js
   millrace workflows resume 17 --payload 'thumbnails={"3":{"file":"a","size":64}}'    the fourth job of a step with many
   millrace workflows roll-back 17 --module dist/workload.js
+  millrace workflows signal 17 approved '{"by":"ann"}' --module dist/workload.js
 `
 
 const decided = `
@@ -51,6 +52,7 @@ export function workflowsCommand(): Command {
     .addCommand(showCommand())
     .addCommand(cancelCommand())
     .addCommand(resumeCommand())
+    .addCommand(signalCommand())
     .addCommand(rollBackCommand())
 }
 
@@ -95,6 +97,16 @@ function rollBackCommand(): Command {
     .description('Undo what workflows did that have failed and were left as they are.')
     .argument('<id...>', 'the ids of the workflows')
   return addChangeOptions(command).action(change((workflows, id, { by }) => workflows.rollBack(id, { by })))
+}
+
+function signalCommand(): Command {
+  const command = new Command('signal')
+    .description('Tell a workflow what one of its steps waits for.')
+    .argument('<id>', 'the id of the workflow')
+    .argument('<name>', 'the name of the signal, which is that of its step')
+    .argument('[payload]', 'what comes with it, as JSON')
+    .option('--key <text>', 'says that two signals are the same, sent twice')
+  return addChangeOptions(command).action(signal)
 }
 
 const addChangeOptions = (command: Command): Command =>
