@@ -74,9 +74,9 @@ const statements: [keyof typeof statementTexts, unknown[], number][] = [
   // 48 items and 6 steps are written.
   ['workflowSettle', ends, 1_500],
   ['workflowDue', [[4_999, 5_000]], 50],
-  ['workflowStepRows', [5_000], 20],
-  ['workflowItemList', [5_000, [1, 2], 'do', null], 20],
-  ['workflowItemReason', [5_000, [1, 2], 'do'], 20],
+  ['workflowStepRows', [5_000], 40],
+  ['workflowItemList', [5_000, [1, 2], 'do', null], 40],
+  ['workflowItemReason', [5_000, [1, 2], 'do'], 40],
   ['workflowLock', [5_000, '10s'], 20],
   ['workflowWaitList', [null, 5_000], 20],
   ['workflowSignalList', [5_000], 20],
