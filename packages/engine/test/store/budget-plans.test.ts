@@ -5,14 +5,7 @@ import pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { statementTexts } from '#src/store/sql.generated'
 import { freshDatabase } from '../support/database.ts'
-
-interface Plan {
-  'Node Type': string
-  'Relation Name'?: string
-  'Shared Hit Blocks': number
-  'Shared Read Blocks': number
-  Plans?: Plan[]
-}
+import { type Plan, planOf } from '../support/plans.ts'
 
 const RESERVED = 40
 const runId = randomUUID()
@@ -45,20 +38,6 @@ afterAll(async () => {
   await database.drop()
 })
 
-async function nodesOf(statement: keyof typeof statementTexts, values: unknown[]): Promise<Plan[]> {
-  await client.query('begin')
-  const text = `explain (analyze, buffers, format json) ${statementTexts[statement]}`
-  const { rows } = await client.query({ text, values })
-  await client.query('rollback')
-  const nodes: Plan[] = []
-  const visit = (plan: Plan): void => {
-    nodes.push(plan)
-    plan.Plans?.forEach(visit)
-  }
-  visit(rows[0]['QUERY PLAN'][0].Plan)
-  return nodes
-}
-
 const look = [new Date('2026-11-15T12:00:00Z'), '{ai}', '{month}', '{UTC}', '{100}', null]
 const buffersOf = (plan: Plan | undefined): number =>
   plan ? plan['Shared Hit Blocks'] + plan['Shared Read Blocks'] : 0
@@ -69,7 +48,7 @@ test.each(['missing', 'fresh'] as const)(
     if (statistics === 'fresh') await client.query('analyze millrace.job, millrace.budget_reservation')
     const { rows } = await client.query(statementTexts.budgetLook, look)
     expect(rows[0]).toMatchObject({ reserved: String(RESERVED), period: '2026-11' })
-    const nodes = await nodesOf('budgetLook', look)
+    const nodes = await planOf(client, 'budgetLook', look)
     const scanned = nodes.filter((node) => node['Node Type'] === 'Seq Scan').map((node) => node['Relation Name'])
     expect(scanned.filter((name) => name === 'job' || name === 'budget_reservation')).toEqual([])
     expect(buffersOf(nodes[0])).toBeLessThan(RESERVED * 5 + 50)

@@ -2,16 +2,8 @@
 import { randomUUID } from 'node:crypto'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { statementTexts } from '#src/store/sql.generated'
 import { freshDatabase } from '../support/database.ts'
-
-interface Plan {
-  'Node Type': string
-  'Relation Name'?: string
-  'Shared Hit Blocks': number
-  'Shared Read Blocks': number
-  Plans?: Plan[]
-}
+import { type Plan, planOf } from '../support/plans.ts'
 
 let database: Awaited<ReturnType<typeof freshDatabase>>
 let client: pg.Client
@@ -38,20 +30,6 @@ afterAll(async () => {
   await database.drop()
 })
 
-async function planOf(statement: keyof typeof statementTexts, values: unknown[]): Promise<Plan[]> {
-  await client.query('begin')
-  const text = `explain (analyze, buffers, format json) ${statementTexts[statement]}`
-  const { rows } = await client.query({ text, values })
-  await client.query('rollback')
-  const nodes: Plan[] = []
-  const visit = (plan: Plan): void => {
-    nodes.push(plan)
-    plan.Plans?.forEach(visit)
-  }
-  visit(rows[0]['QUERY PLAN'][0].Plan)
-  return nodes
-}
-
 describe.each(['without statistics', 'with statistics'])('%s', (statistics) => {
   beforeAll(async () => {
     if (statistics === 'with statistics') await client.query('analyze')
@@ -66,7 +44,7 @@ describe.each(['without statistics', 'with statistics'])('%s', (statistics) => {
     ['scheduleTicked', ['s7', new Date('2020-01-01'), new Date('2020-02-01')], 60],
     ['scheduleTickPrune', [null, 30 * 86_400_000, 5_000], 60],
   ] as const)('%s reads little', async (statement, values, most) => {
-    const [top, ...others] = (await planOf(statement, [...values])) as [Plan, ...Plan[]]
+    const [top, ...others] = (await planOf(client, statement, [...values])) as [Plan, ...Plan[]]
     expect(top['Shared Hit Blocks'] + top['Shared Read Blocks']).toBeLessThan(most)
     const scanned = [top, ...others].filter((node) => node['Node Type'] === 'Seq Scan')
     expect(scanned.map((node) => node['Relation Name'])).not.toContain('schedule_tick')

@@ -1,19 +1,12 @@
 // What workflows ask for is found by its index, however many other workflows there are, with and without statistics.
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { statementTexts } from '#src/store/sql.generated'
+import type { statementTexts } from '#src/store/sql.generated'
 import { freshDatabase } from '../support/database.ts'
+import { planOf } from '../support/plans.ts'
 
 const WORKFLOWS = 5_000
 const JOBS = 8
-
-interface Plan {
-  'Node Type': string
-  'Relation Name'?: string
-  'Shared Hit Blocks': number
-  'Shared Read Blocks': number
-  Plans?: Plan[]
-}
 
 let client: pg.Client
 let database: Awaited<ReturnType<typeof freshDatabase>>
@@ -48,15 +41,11 @@ afterAll(async () => {
 })
 
 async function explain(statement: keyof typeof statementTexts, values: unknown[]) {
-  await client.query('begin')
-  const text = `explain (analyze, buffers, format json) ${statementTexts[statement]}`
-  const { rows } = await client.query({ text, values })
-  await client.query('rollback')
-  const plan = rows[0]['QUERY PLAN'][0].Plan as Plan
-  const nodes = (each: Plan): Plan[] => [each, ...(each.Plans ?? []).flatMap(nodes)]
+  const nodes = await planOf(client, statement, values)
+  const [top] = nodes
   return {
-    buffers: plan['Shared Hit Blocks'] + plan['Shared Read Blocks'],
-    scans: nodes(plan).flatMap((each) => (each['Node Type'] === 'Seq Scan' ? [each['Relation Name']] : [])),
+    buffers: top['Shared Hit Blocks'] + top['Shared Read Blocks'],
+    scans: nodes.flatMap((each) => (each['Node Type'] === 'Seq Scan' ? [each['Relation Name']] : [])),
   }
 }
 
