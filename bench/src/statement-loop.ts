@@ -3,7 +3,7 @@
 // process costs.
 import { randomUUID } from 'node:crypto'
 import { Database } from 'millrace/internal/store/db'
-import { jobClaim } from 'millrace/internal/store/jobs'
+import { jobClaim } from 'millrace/internal/store/job-claims'
 import { type Settlement, settle } from 'millrace/internal/store/settlements'
 
 const BATCH = 500

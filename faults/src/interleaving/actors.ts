@@ -1,13 +1,8 @@
 // Whoever may want something of one job at the same time, as steps that a scheduler can place one by one.
 
-import {
-  jobCancelRunning,
-  jobCancelWaiting,
-  jobClaim,
-  jobOrphans,
-  jobOverdue,
-  jobRunNow,
-} from 'millrace/internal/store/jobs'
+import { jobCancelRunning, jobCancelWaiting, jobRunNow } from 'millrace/internal/store/job-changes'
+import { jobClaim } from 'millrace/internal/store/job-claims'
+import { jobOrphans, jobOverdue } from 'millrace/internal/store/running-jobs'
 import { type Settlement, settle } from 'millrace/internal/store/settlements'
 import { workerExpire } from 'millrace/internal/store/workers'
 import { QUEUE } from '../harness/live-jobs.ts'

@@ -6,17 +6,14 @@ import type { Admitter } from '../governance/admitter.ts'
 import { isNoPartition } from '../sql-state.ts'
 import type { Database } from '../store/db.ts'
 import { type JobEvent, jobEvents } from '../store/history.ts'
+import { type CancelledRow, jobCancelRunning, jobCancelWaiting, jobRunNow } from '../store/job-changes.ts'
 import { isJobId } from '../store/job-id.ts'
 import { type JobFilter, jobList } from '../store/job-list.ts'
 import {
-  type CancelledRow,
   type Job,
   type JobAttempt,
   jobAttempts,
-  jobCancelRunning,
-  jobCancelWaiting,
   jobGet,
-  jobRunNow,
   type Now,
   type QueueCount,
   queueCounts,

@@ -6,7 +6,7 @@
 // admission: the sweep walks over all keys with blocked jobs, again and again as long as there are any.
 import type { Clock } from '../clock.ts'
 import type { Database } from '../store/db.ts'
-import type { KeyedRow } from '../store/jobs.ts'
+import type { KeyedRow } from '../store/job-changes.ts'
 import { keyLock, keysWaiting, limitAdmit, orderAdmit, type WorkKey, workKeysOf } from '../store/keyed-work.ts'
 import type { Settlement } from '../store/settlements.ts'
 

@@ -18,8 +18,8 @@ import {
   type Seen,
   type Standing,
 } from '../store/governed-claims.ts'
+import type { ClaimedJob } from '../store/job-claims.ts'
 import { compareIds } from '../store/job-id.ts'
-import type { ClaimedJob } from '../store/jobs.ts'
 import { limitHold } from '../store/limits.ts'
 import { isAnyoneShort, type Look, turnAfter } from './look.ts'
 import { limitsOf } from './meters.ts'

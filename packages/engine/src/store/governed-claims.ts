@@ -2,7 +2,8 @@
 import { createHash } from 'node:crypto'
 import { plainArray, textArray } from './arrays.ts'
 import type { Session } from './db.ts'
-import { type ClaimedJob, type ClaimedTuple, claimedJobs, type Now } from './jobs.ts'
+import { type ClaimedJob, type ClaimedTuple, claimedJobs } from './job-claims.ts'
+import type { Now } from './jobs.ts'
 
 /** Ascending: whoever takes several takes them in one order. `what`: 'queue:default', 'limit:openai'. */
 export function lockKeys(schema: string, what: readonly string[]): string[] {

@@ -1,7 +1,7 @@
 // The runs of this process: claimed jobs go through their lane's buffer into a slot, and leave when they are settled.
 import { monotonicMs } from '../clock.ts'
 import type { Registry } from '../contract/registry.ts'
-import type { ClaimedJob } from '../store/jobs.ts'
+import type { ClaimedJob } from '../store/job-claims.ts'
 import type { Board } from './board.ts'
 import type { Lane, LaneGroup } from './lane.ts'
 import { columnsOf } from './placed-columns.ts'

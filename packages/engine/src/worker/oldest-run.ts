@@ -3,7 +3,7 @@
 //
 // All in the database's time, and only from what it said: nothing is assumed about clocks. While nothing runs, nothing is
 // known, and the look begins at the last start that was seen.
-import type { RunningRow } from '../store/jobs.ts'
+import type { RunningRow } from '../store/running-jobs.ts'
 
 /** A claim may have started this long before a look that could not see it yet: more than a statement may take, twice. */
 const UNSEEN_S = 60

@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto'
 import { type Clock, monotonicMs } from '../clock.ts'
 import { DatabaseUnavailable } from '../errors.ts'
 import type { Database } from '../store/db.ts'
-import { type ClaimedJob, jobReleaseRun } from '../store/jobs.ts'
+import { type ClaimedJob, jobReleaseRun } from '../store/job-claims.ts'
 import type { LaneGroup } from './lane.ts'
 
 export interface Claim {

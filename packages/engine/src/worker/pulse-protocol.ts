@@ -1,8 +1,8 @@
 // What the main thread and the pulse thread say to each other.
 import type { ClientConfig } from 'pg'
 import type { Retention } from '../contract/job.ts'
-import type { RunningRow } from '../store/jobs.ts'
 import type { WorkKey } from '../store/keyed-work.ts'
+import type { RunningRow } from '../store/running-jobs.ts'
 import type { NewWorker } from '../store/workers.ts'
 
 export interface LeaseTimes {

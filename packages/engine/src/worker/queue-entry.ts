@@ -5,8 +5,9 @@
 // walk the next ones begin behind the last claimed job. They miss what appears in front of it: what was given
 // back, or committed late. So that is a matter of moments: the longer the walk from the head, the rarer, and it takes a
 // twentieth of the time at most.
+
+import type { ClaimedJob, Position } from '../store/job-claims.ts'
 import { compareIds } from '../store/job-id.ts'
-import type { ClaimedJob, Position } from '../store/jobs.ts'
 
 /** A walk as short as this need not be any shorter. */
 const QUICK_MS = 5

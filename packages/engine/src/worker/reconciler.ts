@@ -4,7 +4,7 @@
 // and gone there: somebody took it away, stop. Cancel requested there: stop.
 import { monotonicMs } from '../clock.ts'
 import { LeaseLost } from '../errors.ts'
-import type { RunningRow } from '../store/jobs.ts'
+import type { RunningRow } from '../store/running-jobs.ts'
 import { type Run, runKey } from './run.ts'
 import { CancelRequested } from './verdict.ts'
 

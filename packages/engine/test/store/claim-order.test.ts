@@ -3,7 +3,7 @@ import { defineJob, defineQueues } from 'millrace'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { Database } from '#src/store/db'
-import { type ClaimRequest, jobClaim, jobNextDue, jobReleaseRun, lookAround } from '#src/store/jobs'
+import { type ClaimRequest, jobClaim, jobNextDue, jobReleaseRun, lookAround } from '#src/store/job-claims'
 import { setup as base } from '../support/setup.ts'
 
 const queues = defineQueues({ a: {}, b: {} })

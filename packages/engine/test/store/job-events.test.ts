@@ -8,7 +8,7 @@ import { z } from 'zod'
 import { Registry } from '#src/contract/registry'
 import { Housekeeper } from '#src/maintenance/housekeeper'
 import { Database } from '#src/store/db'
-import { jobReleaseRun } from '#src/store/jobs'
+import { jobReleaseRun } from '#src/store/job-claims'
 import { giveBack, settle } from '#src/store/settlements'
 import { setup } from '../support/setup.ts'
 

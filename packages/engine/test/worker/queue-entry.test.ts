@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { ClaimedJob } from '#src/store/jobs'
+import type { ClaimedJob } from '#src/store/job-claims'
 import { QueueEntry } from '#src/worker/queue-entry'
 
 const job = (id: number, runAtS = id, priority = 5) => ({ id: String(id), runAtS, priority, crashes: 0 }) as ClaimedJob

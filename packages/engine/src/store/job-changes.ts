@@ -1,0 +1,63 @@
+// What people change about live jobs: cancel, run now, prioritise.
+import type { Retention } from '../contract/job.ts'
+import { plainArray, textArray } from './arrays.ts'
+import type { Session } from './db.ts'
+import type { Now } from './jobs.ts'
+import { workflowSettle } from './workflow-items.ts'
+
+/** A job and the keys by which it runs, if any. */
+export interface KeyedRow {
+  id: string
+  queue: string
+  tenant: string | null
+  orderKey: string | null
+  limitKey: string | null
+}
+
+export type CancelledRow = KeyedRow & { workflowId: string | null }
+
+/**
+ * In a transaction, because their workflows are told. `retentions`: how long the archive keeps jobs of these types; of
+ * others, a week.
+ */
+export async function jobCancelWaiting(
+  session: Session,
+  now: Now,
+  ids: readonly string[],
+  reason: string,
+  retentions: readonly { type: string; retention: Retention }[],
+): Promise<CancelledRow[]> {
+  const rows = await session.run<CancelledRow>('jobCancelWaiting', [
+    now,
+    plainArray(ids),
+    reason,
+    textArray(retentions.map(({ type }) => type)),
+    textArray(retentions.map(({ retention }) => retention)),
+  ])
+  const steps = rows.filter(({ workflowId }) => workflowId !== null)
+  const ended = steps.map(({ id }) => ({ jobId: id, status: 'cancelled' as const, result: null, reason }))
+  await workflowSettle(session, ended, { isOwn: true })
+  return rows
+}
+
+export function jobCancelRunning(
+  session: Session,
+  now: Now,
+  ids: readonly string[],
+  reason: string,
+): Promise<{ id: string; workerId: string }[]> {
+  return session.run('jobCancelRunning', [now, plainArray(ids), reason])
+}
+
+export function jobRunNow(session: Session, now: Now, ids: readonly string[]): Promise<KeyedRow[]> {
+  return session.run('jobRunNow', [now, plainArray(ids)])
+}
+
+export function jobPrioritise(
+  session: Session,
+  now: Now,
+  ids: readonly string[],
+  { priority, by }: { priority: number; by: string },
+): Promise<{ id: string; queue: string; tenant: string | null; before: number }[]> {
+  return session.run('jobPrioritise', [now, plainArray(ids), priority, by])
+}
