@@ -4,10 +4,11 @@ import { wholeNumber } from '../client/enqueue-options.ts'
 import { type Duration, toMs } from '../contract/duration.ts'
 import { InvalidDefinition } from '../errors.ts'
 import type { Implementation } from './context.ts'
+import type { Lane } from './lane.ts'
 import { type LanePlan, planLanes } from './lane-plan.ts'
 import type { MemoryLimits } from './memory-guard.ts'
 import type { OverloadLimits } from './overload.ts'
-import type { WorkerSettings } from './worker.ts'
+import type { LeaseTimes } from './pulse-protocol.ts'
 
 export interface WorkOptions extends LanePlan {
   handlers: readonly Implementation[]
@@ -37,6 +38,18 @@ export interface MemoryOptions {
   thresholdPercent?: number
   /** Default 60 s; shorter while memory is short. */
   checkInterval?: Duration
+}
+
+export interface WorkerSettings {
+  connection: ClientConfig
+  lanes: Lane[]
+  implementations: readonly Implementation[]
+  times: LeaseTimes & { sweepMs: number }
+  graceMs: number
+  memory: MemoryLimits
+  overload: OverloadLimits
+  deadLetterAlertAt: number
+  tenantRole: string | undefined
 }
 
 /** Refuses what cannot work before anything is started. */

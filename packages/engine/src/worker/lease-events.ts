@@ -1,0 +1,65 @@
+// What a worker does when something is the matter with its lease, and with what its pulse hears and sees.
+import type { Herald } from '../client/herald.ts'
+import { LeaseLost } from '../errors.ts'
+import type { Events } from '../events.ts'
+import type { Logger } from '../logger.ts'
+import type { Advancer } from '../workflow/advancer.ts'
+import type { Dispatcher } from './dispatcher.ts'
+import type { Fetcher } from './fetcher.ts'
+import type { KeyAdmissions } from './key-admissions.ts'
+import type { Lease, LeaseEvents } from './lease.ts'
+import type { Reconciler } from './reconciler.ts'
+import type { WakeUps } from './wake-ups.ts'
+
+/** Read when something happens: the lease is there before the others are. */
+export interface LeaseListeners {
+  readonly lease: Lease
+  readonly dispatcher: Dispatcher
+  readonly fetcher: Fetcher
+  readonly reconciler: Reconciler
+  readonly admissions: KeyAdmissions
+  readonly wakeUps: WakeUps
+}
+
+export interface LeaseEventServices {
+  events: Events
+  logger: Logger
+  herald: Herald
+  advancer: Advancer
+  onError(during: string, error: unknown): void
+}
+
+export function leaseEvents(parts: LeaseListeners, services: LeaseEventServices): LeaseEvents {
+  const { events, logger, herald, advancer, onError } = services
+  return {
+    onLost: (workerId, why) => {
+      logger.error({ worker: workerId, why }, 'the lease is lost: running jobs were aborted')
+      parts.dispatcher.abortAll(new LeaseLost(why))
+      parts.dispatcher.returnUnstarted('the lease is lost')
+      events.emit('lease_lost', { workerId, why })
+    },
+    onDoubt: () => {
+      logger.warn({ worker: parts.lease.id }, 'the lease could not be renewed in time: running jobs are aborted')
+      parts.dispatcher.abortAll(new LeaseLost('its lease could not be renewed in time'))
+    },
+    onTrusted: () => parts.fetcher.wake(),
+    onRunning: (rows, sentAtMs) => {
+      // Whoever cannot be told learns it so.
+      if (!parts.wakeUps.isListenTrusted) parts.wakeUps.rules()
+      parts.reconciler.reconcile(rows, sentAtMs).catch((error: unknown) => onError('reconcile', error))
+    },
+    onWork: (queue) => parts.wakeUps.work(queue),
+    onRules: () => parts.wakeUps.rules(),
+    onSchedules: () => parts.wakeUps.schedules(),
+    onAwaited: (ids) => herald.remember(ids),
+    onWorkflows: (ids) => void advancer.told(ids),
+    onKey: (key) => parts.admissions.heardOf(key),
+    onListening: (isTrusted) => parts.wakeUps.listening(isTrusted),
+    onBlocked: (ms) => {
+      events.emit('loop_blocked', { ms })
+      logger.warn({ ms }, 'the event loop is blocked; unstarted jobs are given back')
+    },
+    onError,
+    onWatch: () => parts.dispatcher.returnStale(),
+  }
+}

@@ -1,0 +1,99 @@
+// What tells a worker that there may be something to do: whoever is in the same process, the messages its pulse hears, and a
+// clock that is moved by hand.
+import type { Waker } from '../client/waker.ts'
+import type { Clock } from '../clock.ts'
+import type { Events } from '../events.ts'
+import type { Admitter } from '../governance/admitter.ts'
+import type { Governor } from '../governance/governor.ts'
+import type { Loop } from '../maintenance/loop.ts'
+import type { Advancer } from '../workflow/advancer.ts'
+import type { Dispatcher } from './dispatcher.ts'
+import type { Fetcher } from './fetcher.ts'
+
+export interface WakeUpServices {
+  clock: Clock
+  events: Events
+  waker: Waker
+  admitter: Admitter
+  advancer: Advancer
+  governor: Governor
+  dispatcher: Dispatcher
+  fetcher: Fetcher
+  scheduler: Loop<unknown>
+  onError(during: string, error: unknown): void
+}
+
+export class WakeUps {
+  readonly #services: WakeUpServices
+  #isListenTrusted = false
+  #ends: (() => void)[] = []
+
+  constructor(services: WakeUpServices) {
+    this.#services = services
+  }
+
+  /** Messages arrive; otherwise whoever cannot be told has to look. */
+  get isListenTrusted(): boolean {
+    return this.#isListenTrusted
+  }
+
+  /** From now on this process is listened to. */
+  start(): void {
+    const { clock, waker } = this.#services
+    const offClock = clock.onMoved?.(() => this.#clockMoved())
+    this.#ends = [
+      waker.onLocal((queue) => this.work(queue)),
+      waker.onRules(() => this.rules()),
+      waker.onSchedules(() => this.schedules()),
+      ...(offClock === undefined ? [] : [offClock]),
+    ]
+  }
+
+  stop(): void {
+    for (const end of this.#ends.splice(0)) end()
+  }
+
+  /** There may be work in this queue. */
+  work(queue: string): void {
+    this.#services.fetcher.wake(queue)
+  }
+
+  /** Schedules were changed. */
+  schedules(): void {
+    this.#services.scheduler.wake()
+  }
+
+  /** Somebody changed tenants, pauses or limits: runs of tenants that may not run are stopped, and claims begin anew. */
+  rules(): void {
+    const { governor, dispatcher, fetcher, onError } = this.#services
+    governor.refresh().then(
+      () => {
+        for (const run of dispatcher.runs) {
+          const suspended = governor.suspension(run.job.tenant)
+          if (suspended !== undefined) run.abort(suspended)
+        }
+        fetcher.wake()
+      },
+      (error: unknown) => onError('read the rules', error),
+    )
+  }
+
+  /** Messages arrive from now on, or no longer. */
+  listening(isTrusted: boolean): void {
+    const { events, fetcher, scheduler } = this.#services
+    this.#isListenTrusted = isTrusted
+    events.emit('listen_trusted', { isTrusted })
+    // Whatever was said while nobody listened is lost: look once.
+    fetcher.wake()
+    scheduler.wake()
+  }
+
+  /** What was to wait for its time may be due now. */
+  #clockMoved(): void {
+    const { admitter, advancer, fetcher, scheduler, onError } = this.#services
+    fetcher.wake()
+    scheduler.wake()
+    if (advancer.isNeeded) advancer.sweep().catch((error: unknown) => onError('workflows', error))
+    if (admitter.isSweepNeeded) admitter.sweep().catch((error: unknown) => onError('admission', error))
+  }
+}
