@@ -139,7 +139,8 @@ export {
   migrationDryRun,
   migrationStatus,
 } from './migrate.ts'
-export { createMillrace, type Millrace, type MillraceOptions } from './millrace.ts'
+export { createMillrace, type Millrace } from './millrace.ts'
+export type { MillraceOptions } from './millrace-options.ts'
 export {
   defineSchedule,
   type MissedPolicy,

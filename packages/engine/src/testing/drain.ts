@@ -1,8 +1,9 @@
 // Runs what is due, and what that enqueues, until nothing is due.
 import { AssertionError } from 'node:assert'
+import type { ClientServices } from '../client-services.ts'
 import { type Duration, toMs } from '../contract/duration.ts'
 import { InvalidDefinition } from '../errors.ts'
-import { type ClientServices, Millrace } from '../millrace.ts'
+import { Millrace } from '../millrace.ts'
 import { ensurePartitions } from '../store/partitions.ts'
 import { jobDueNext } from '../store/testing.ts'
 import type { Implementation } from '../worker/context.ts'

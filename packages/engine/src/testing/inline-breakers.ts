@@ -1,6 +1,6 @@
 import { reportBreaker } from '../client/breaker-events.ts'
+import type { ClientServices } from '../client-services.ts'
 import { Breakers } from '../governance/breakers.ts'
-import type { ClientServices } from '../millrace.ts'
 
 /** The breakers as runs in a test's own process know them: those of the database. */
 export function inlineBreakers(services: ClientServices): Breakers {

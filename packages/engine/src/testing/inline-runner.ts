@@ -1,11 +1,11 @@
 // Runs claimed jobs one at a time in the caller's process: what a worker does between claim and settlement, by the same
 // parts (executor, verdict, completion, acker), without its loops, its lease thread and its slots.
 
+import type { ClientServices } from '../client-services.ts'
 import { keysWithRoom } from '../governance/admitter.ts'
 import type { Breakers } from '../governance/breakers.ts'
 import type { BudgetStatus } from '../governance/budget-status.ts'
 import { Budgets } from '../governance/budgets.ts'
-import type { ClientServices } from '../millrace.ts'
 import { ensurePartitions } from '../store/partitions.ts'
 import { endsStep } from '../store/settlements.ts'
 import { Acker, type Entry, type SettleResult } from '../worker/acker.ts'

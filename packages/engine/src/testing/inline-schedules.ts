@@ -1,8 +1,8 @@
 // The schedules of a test: declared as by a worker that starts, ticked when the clock has come to them.
 import { declareSchedules } from '../client/schedule-declaration.ts'
 import { ScheduleTicks } from '../client/schedule-ticks.ts'
+import type { ClientServices } from '../client-services.ts'
 import { Scheduler } from '../maintenance/scheduler.ts'
-import type { ClientServices } from '../millrace.ts'
 
 export class InlineSchedules {
   readonly #services: ClientServices

@@ -1,10 +1,11 @@
 // Jobs in any state, made by the statements that make them in production, so that they cannot drift apart.
 
 import type { EnqueueOptions } from '../client/enqueue-options.ts'
+import type { ClientServices } from '../client-services.ts'
 import type { JobContract, PayloadInput } from '../contract/job.ts'
 import { InvalidDefinition } from '../errors.ts'
 import { failureFrom } from '../failure.ts'
-import { type ClientServices, Millrace } from '../millrace.ts'
+import { Millrace } from '../millrace.ts'
 import { jobCancelRunning } from '../store/job-changes.ts'
 import type { Job } from '../store/jobs.ts'
 import { type Settlement, settle } from '../store/settlements.ts'
