@@ -1,16 +1,12 @@
-// The one loop of a process that claims jobs: it asks for all lanes at once, hands the jobs out, and sleeps until a
-// wake-up, a due time or a poll.
-import { type Clock, monotonicMs } from '../clock.ts'
-import type { BreakerGate } from '../governance/breaker-gate.ts'
-import type { Governor } from '../governance/governor.ts'
-import type { Database } from '../store/db.ts'
-import { type ClaimedJob, jobClaim, jobNextDue, lookAround, type Position } from '../store/job-claims.ts'
+// The one loop of a process that claims jobs: it asks for all lanes that want some, and sleeps until a wake-up, a due time or
+// a poll. How one claim is made is in claimer.ts.
+import { monotonicMs } from '../clock.ts'
+import { jobNextDue } from '../store/job-claims.ts'
 import { Alarm } from './alarm.ts'
 import type { BackPressure } from './back-pressure.ts'
-import { groupLanes, type Lane, type LaneGroup, type LaneQueue, type LaneType, type Share, shareOut } from './lane.ts'
-import { type Claim, OpenClaims } from './open-claims.ts'
+import { Claimer, type ClaimerServices } from './claimer.ts'
+import { groupLanes, type Lane, type LaneGroup, type LaneQueue, type Share, shareOut } from './lane.ts'
 import { MAX_PREFETCH } from './prefetch.ts'
-import { claimProbe } from './probe-claim.ts'
 
 /** With trusted wake-ups one slow poll for all queues is only a backstop. */
 const BACKSTOP_MS = 60_000
@@ -22,34 +18,18 @@ const NOT_NOW_PAUSE_MS = 500
 const MAX_CLAIM = MAX_PREFETCH / 2
 /** Worth a statement however much is in the buffer; smaller claims wait until there is less. */
 const FULL_CLAIM = MAX_CLAIM / 2
-const FEW_JOBS = 10
-const MS_PER_JOB = 0.02
-const LOOK_AROUND_EVERY_MS = 500
-/** Another process is just claiming from the same governed queue: what it leaves is ours. */
-const BUSY_MS = 3
 const KEEP_TIME_EVERY_MS = 1_000
 /** Something is due that we may not have: another process holds it, or nobody here knows its type. */
 const UNCLAIMABLE_PAUSE_MS = 1_000
 
-export interface FetcherServices {
-  db: Database
-  clock: Clock
-  governor: Governor
+export interface FetcherServices extends Omit<ClaimerServices, 'onAnswered' | 'dueIn'> {
   lanes: readonly Lane[]
-  /** Which types may be claimed, as far as their services go. Default: all. */
-  gate?: BreakerGate
   /** Undefined: nothing ever yields. */
   pressure?: BackPressure | undefined
-  workerId(): string
   /** The lease can be relied on and there is room for results. */
   mayClaim(): boolean
   isListenTrusted(): boolean
   prefetchFor(lane: Lane): number
-  mayTakeSuspect(): boolean
-  /** How many runs of each type this process has. */
-  runsByType(): ReadonlyMap<string, number>
-  /** The claim's answer. `claim.workerId` is the one it was asked under. */
-  onClaimed(jobs: readonly ClaimedJob[], claim: Claim, group: LaneGroup): void
   onIdle(queues: readonly string[]): void
   onError(during: string, error: unknown): void
 }
@@ -58,28 +38,20 @@ export class Fetcher {
   readonly #services: FetcherServices
   readonly #groups: readonly LaneGroup[]
   readonly #queues: readonly LaneQueue[]
-  readonly #claims: OpenClaims
+  readonly #claimer: Claimer
   readonly #alarm = new Alarm()
   #isStopped = false
+  /** It was asked, or is known without asking, when something is due in the drained queues. */
   #isDueKnown = false
-  #lookedAroundMs = Number.NEGATIVE_INFINITY
   #timeKeptMs = Number.NEGATIVE_INFINITY
-  /** Groups whose queues hold types that they cannot run: those are claimed type by type. */
-  #byType = new Set<LaneGroup>()
-  /** Groups that looked for a probe in vain, and when they may again. */
-  readonly #noProbeUntilMs = new Map<LaneGroup, number>()
-  #rotation = 0
-  /** What the quickest claims took lately, apart from their jobs. */
-  #leastMs = Number.POSITIVE_INFINITY
-  /** The last claim found little. */
-  #isQuiet = true
   #done: Promise<void> | undefined
 
   constructor(services: FetcherServices) {
     this.#services = services
-    this.#claims = new OpenClaims({ ...services, onAnswered: (ms) => services.pressure?.claimTook(ms) })
     this.#groups = groupLanes(services.lanes)
     this.#queues = services.lanes.flatMap((lane) => lane.queues)
+    const onAnswered = (ms: number) => services.pressure?.claimTook(ms)
+    this.#claimer = new Claimer({ ...services, onAnswered, dueIn: (ms) => this.dueIn(ms) }, this.#groups)
   }
 
   start(): void {
@@ -94,7 +66,7 @@ export class Fetcher {
 
   /** Is the answer to this claim still to come, or lost? */
   isOpen(runId: string): boolean {
-    return this.#claims.has(runId)
+    return this.#claimer.isOpen(runId)
   }
 
   /** Something changed: a slot is free, the lease is back. */
@@ -119,12 +91,13 @@ export class Fetcher {
       if (this.#alarm.isDue()) this.wake()
       this.#alarm.listen()
       try {
-        if (await this.#claims.releaseLost()) this.wake()
+        if (await this.#claimer.releaseLost()) this.wake()
         let hasClaimed = false
         for (const group of this.#groups) {
           const wanted = this.#wanted(group)
           if (wanted.length === 0) continue
-          await this.#claim(group, wanted)
+          this.#isDueKnown = false
+          this.#isDueKnown = await this.#claimer.claim(group, wanted)
           hasClaimed = true
         }
         failures = 0
@@ -147,135 +120,6 @@ export class Fetcher {
       const { pressure } = this.#services
       return pressure === undefined ? shareOut(lane, limit) : pressure.shareOut(lane, limit)
     })
-  }
-
-  async #claim(group: LaneGroup, wanted: readonly Share[]): Promise<void> {
-    await this.#lookAround()
-    const types = await this.#admit(group, wanted)
-    const isGoverned = ({ queue }: Share) => this.#services.governor.isGoverned(queue.name, group.types)
-    const plain = wanted.filter((share) => !isGoverned(share))
-    if (plain.length > 0) await this.#claimPlain(group, plain, types)
-    for (const share of wanted) if (!plain.includes(share)) await this.#claimGoverned(group, share, types)
-  }
-
-  async #claimGoverned(group: LaneGroup, { queue, limit }: Share, types: readonly LaneType[]): Promise<void> {
-    const { governor } = this.#services
-    const { wakeUps } = queue
-    this.#isDueKnown = false
-    const answer = await this.#claims.under(group, (claim) =>
-      governor.claim({
-        ...claim,
-        queue: queue.name,
-        slots: limit,
-        types,
-        mayTakeSuspect: this.#services.mayTakeSuspect(),
-        here: this.#services.runsByType(),
-      }),
-    )
-    if (answer.state === 'more' || queue.wakeUps !== wakeUps) return
-    queue.isDrained = true
-    if (answer.state === 'busy') {
-      // When to look again is known, so nobody need be asked.
-      this.#isDueKnown = true
-      this.dueIn(BUSY_MS * (0.5 + Math.random()))
-    } else if (Number.isFinite(answer.waitMs)) this.dueIn(answer.waitMs + 1)
-  }
-
-  async #claimPlain(group: LaneGroup, wanted: readonly Share[], types: readonly LaneType[]): Promise<void> {
-    const wakeUps = wanted.map(({ queue }) => queue.wakeUps)
-    const byType = this.#isByType(group) || types.length < group.types.length
-    const sentAtMs = monotonicMs()
-    const entries = wanted.map(({ queue }) => (byType ? undefined : queue.entry.behind(sentAtMs)))
-    this.#isDueKnown = false
-    const jobs = await this.#askFor(group, wanted, { types, byType, entries })
-    const walkMs = byType ? 0 : this.#walkOf(monotonicMs() - sentAtMs, jobs.length)
-    this.#isQuiet = jobs.length <= FEW_JOBS
-    wanted.forEach(({ queue, limit }, i) => {
-      const isFromHead = entries[i] === undefined
-      const taken = wanted.length === 1 ? jobs : jobs.filter((job) => job.queue === queue.name)
-      if (!byType) queue.entry.claimed(taken, { isFromHead, sentAtMs, walkMs })
-      if (taken.length >= limit || queue.wakeUps !== wakeUps[i]) return
-      queue.isDrained = true
-      // Behind the entry, that is: the head is still to be looked at.
-      if (!isFromHead) this.dueIn(queue.entry.untilHead(monotonicMs()))
-    })
-  }
-
-  /** What a claim took beyond the way to the server and back, and beyond its jobs. */
-  #walkOf(tookMs: number, jobs: number): number {
-    const restMs = tookMs - jobs * MS_PER_JOB
-    this.#leastMs = Math.min(restMs, this.#leastMs * 1.01 + 0.01)
-    return restMs - this.#leastMs
-  }
-
-  #isByType(group: LaneGroup): boolean {
-    return group.isSelective || this.#byType.has(group)
-  }
-
-  async #askFor(
-    group: LaneGroup,
-    wanted: readonly Share[],
-    {
-      types,
-      byType,
-      entries,
-    }: { types: readonly LaneType[]; byType: boolean; entries: readonly (Position | undefined)[] },
-  ): Promise<readonly ClaimedJob[]> {
-    if (types.length === 0) return []
-    const { db, clock, governor } = this.#services
-    const queues = wanted.map(({ queue, limit }, i) => ({ queue: queue.name, limit, behind: entries[i] }))
-    this.#rotation = (this.#rotation + 1) % Math.max(1, types.length)
-    const { jobs } = await this.#claims.under(group, async (claim) => ({
-      jobs: await jobClaim(db, clock.databaseNow(), {
-        ...claim,
-        queues,
-        types: byType ? [...types.slice(this.#rotation), ...types.slice(0, this.#rotation)] : types,
-        // Also while there is a backlog to prefetch: otherwise a suspect would wait for its end.
-        suspectQueues: this.#services.mayTakeSuspect() ? queues.map(({ queue }) => queue) : [],
-        byType,
-        isQuiet: this.#isQuiet,
-        rulesVersion: governor.rulesVersion,
-      }),
-    }))
-    return jobs
-  }
-
-  /** The types of a group that no breaker holds back. What only one run may try is tried on the way. */
-  async #admit(group: LaneGroup, wanted: readonly Share[]): Promise<readonly LaneType[]> {
-    const { gate, governor } = this.#services
-    if (gate === undefined) return group.types
-    const { types, chances } = await gate.admit(group.types)
-    if (monotonicMs() < (this.#noProbeUntilMs.get(group) ?? 0)) return types
-    for (const chance of chances) {
-      const queues = wanted.filter(({ lane }) => lane.freeSlots > 0).map(({ queue }) => queue.name)
-      const about = { queues, mayTakeSuspect: this.#services.mayTakeSuspect(), here: this.#services.runsByType() }
-      const taken = await this.#claims.under(group, (claim) =>
-        claimProbe({ gate, governor }, chance, { ...claim, ...about }),
-      )
-      // Nothing waits for it, or another process has the probe: other work must not pay for asking again and again.
-      if (taken.jobs.length === 0) this.#noProbeUntilMs.set(group, monotonicMs() + UNCLAIMABLE_PAUSE_MS)
-    }
-    return types
-  }
-
-  /**
-   * Types we cannot run must not be scanned over: if any wait in our queues, we claim type by type. Nor are jobs of
-   * tenants claimed as others are.
-   */
-  async #lookAround(): Promise<void> {
-    if (monotonicMs() - this.#lookedAroundMs < LOOK_AROUND_EVERY_MS) return
-    const { db, governor } = this.#services
-    const { types, shared, rulesVersion } = await lookAround(db, namesOf(this.#queues))
-    this.#byType = new Set(
-      this.#groups.filter((group) => {
-        const known = new Set(group.types.map(({ type }) => type))
-        const queues = new Set(group.lanes.flatMap((lane) => namesOf(lane.queues)))
-        return types.some(([queue, type]) => queues.has(queue) && !known.has(type))
-      }),
-    )
-    for (const queue of shared) governor.sawTenants(queue)
-    await governor.keepUp(rulesVersion)
-    this.#lookedAroundMs = monotonicMs()
   }
 
   async #sleep(): Promise<void> {

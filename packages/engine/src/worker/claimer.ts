@@ -1,0 +1,200 @@
+// One claim for the lanes of a group: past the breakers, as the rules of its queues demand, and under a run id that is
+// remembered until the answer is here.
+import { type Clock, monotonicMs } from '../clock.ts'
+import type { BreakerGate } from '../governance/breaker-gate.ts'
+import type { Governor } from '../governance/governor.ts'
+import type { Database } from '../store/db.ts'
+import { type ClaimedJob, jobClaim, lookAround, type Position } from '../store/job-claims.ts'
+import type { LaneGroup, LaneType, Share } from './lane.ts'
+import { type Claim, OpenClaims } from './open-claims.ts'
+import { claimProbe } from './probe-claim.ts'
+
+const FEW_JOBS = 10
+const MS_PER_JOB = 0.02
+const LOOK_AROUND_EVERY_MS = 500
+/** Another process is just claiming from the same governed queue: what it leaves is ours. */
+const BUSY_MS = 3
+/** Nothing waits for a probe, or another process has it. */
+const NO_PROBE_PAUSE_MS = 1_000
+
+export interface ClaimerServices {
+  db: Database
+  clock: Clock
+  governor: Governor
+  /** Which types may be claimed, as far as their services go. Default: all. */
+  gate?: BreakerGate
+  workerId(): string
+  mayTakeSuspect(): boolean
+  /** How many runs of each type this process has. */
+  runsByType(): ReadonlyMap<string, number>
+  /** The claim's answer. `claim.workerId` is the one it was asked under. */
+  onClaimed(jobs: readonly ClaimedJob[], claim: Claim, group: LaneGroup): void
+  /** An answer took so long. */
+  onAnswered(tookMs: number): void
+  /** There may be something to claim then. */
+  dueIn(delayMs: number): void
+}
+
+export class Claimer {
+  readonly #services: ClaimerServices
+  readonly #groups: readonly LaneGroup[]
+  readonly #queues: readonly string[]
+  readonly #claims: OpenClaims
+  #lookedAroundMs = Number.NEGATIVE_INFINITY
+  /** Groups whose queues hold types that they cannot run: those are claimed type by type. */
+  #byType = new Set<LaneGroup>()
+  /** Groups that looked for a probe in vain, and when they may again. */
+  readonly #noProbeUntilMs = new Map<LaneGroup, number>()
+  #rotation = 0
+  /** What the quickest claims took lately, apart from their jobs. */
+  #leastMs = Number.POSITIVE_INFINITY
+  /** The last claim found little. */
+  #isQuiet = true
+
+  constructor(services: ClaimerServices, groups: readonly LaneGroup[]) {
+    this.#services = services
+    this.#groups = groups
+    const queues = groups.flatMap(({ lanes }) => lanes.flatMap((lane) => lane.queues))
+    this.#queues = [...new Set(queues.map(({ name }) => name))]
+    this.#claims = new OpenClaims(services)
+  }
+
+  /** Is the answer to this claim still to come, or lost? */
+  isOpen(runId: string): boolean {
+    return this.#claims.has(runId)
+  }
+
+  /** Gives back what claims took whose answer was lost; true if there were any. */
+  releaseLost(): Promise<boolean> {
+    return this.#claims.releaseLost()
+  }
+
+  /** True if it is known when to look again, so that nobody need be asked. */
+  async claim(group: LaneGroup, wanted: readonly Share[]): Promise<boolean> {
+    await this.#lookAround()
+    const types = await this.#admit(group, wanted)
+    const isGoverned = ({ queue }: Share) => this.#services.governor.isGoverned(queue.name, group.types)
+    const plain = wanted.filter((share) => !isGoverned(share))
+    if (plain.length > 0) await this.#claimPlain(group, plain, types)
+    let isDueKnown = false
+    for (const share of wanted) if (!plain.includes(share)) isDueKnown = await this.#claimGoverned(group, share, types)
+    return isDueKnown
+  }
+
+  async #claimGoverned(group: LaneGroup, { queue, limit }: Share, types: readonly LaneType[]): Promise<boolean> {
+    const { governor, dueIn } = this.#services
+    const { wakeUps } = queue
+    const answer = await this.#claims.under(group, (claim) =>
+      governor.claim({
+        ...claim,
+        queue: queue.name,
+        slots: limit,
+        types,
+        mayTakeSuspect: this.#services.mayTakeSuspect(),
+        here: this.#services.runsByType(),
+      }),
+    )
+    if (answer.state === 'more' || queue.wakeUps !== wakeUps) return false
+    queue.isDrained = true
+    const isBusy = answer.state === 'busy'
+    if (isBusy) dueIn(BUSY_MS * (0.5 + Math.random()))
+    else if (Number.isFinite(answer.waitMs)) dueIn(answer.waitMs + 1)
+    return isBusy
+  }
+
+  async #claimPlain(group: LaneGroup, wanted: readonly Share[], types: readonly LaneType[]): Promise<void> {
+    const wakeUps = wanted.map(({ queue }) => queue.wakeUps)
+    const byType = this.#isByType(group) || types.length < group.types.length
+    const sentAtMs = monotonicMs()
+    const entries = wanted.map(({ queue }) => (byType ? undefined : queue.entry.behind(sentAtMs)))
+    const jobs = await this.#askFor(group, wanted, { types, byType, entries })
+    const walkMs = byType ? 0 : this.#walkOf(monotonicMs() - sentAtMs, jobs.length)
+    this.#isQuiet = jobs.length <= FEW_JOBS
+    wanted.forEach(({ queue, limit }, i) => {
+      const isFromHead = entries[i] === undefined
+      const taken = wanted.length === 1 ? jobs : jobs.filter((job) => job.queue === queue.name)
+      if (!byType) queue.entry.claimed(taken, { isFromHead, sentAtMs, walkMs })
+      if (taken.length >= limit || queue.wakeUps !== wakeUps[i]) return
+      queue.isDrained = true
+      // Behind the entry, that is: the head is still to be looked at.
+      if (!isFromHead) this.#services.dueIn(queue.entry.untilHead(monotonicMs()))
+    })
+  }
+
+  /** What a claim took beyond the way to the server and back, and beyond its jobs. */
+  #walkOf(tookMs: number, jobs: number): number {
+    const restMs = tookMs - jobs * MS_PER_JOB
+    this.#leastMs = Math.min(restMs, this.#leastMs * 1.01 + 0.01)
+    return restMs - this.#leastMs
+  }
+
+  #isByType(group: LaneGroup): boolean {
+    return group.isSelective || this.#byType.has(group)
+  }
+
+  async #askFor(
+    group: LaneGroup,
+    wanted: readonly Share[],
+    {
+      types,
+      byType,
+      entries,
+    }: { types: readonly LaneType[]; byType: boolean; entries: readonly (Position | undefined)[] },
+  ): Promise<readonly ClaimedJob[]> {
+    if (types.length === 0) return []
+    const { db, clock, governor } = this.#services
+    const queues = wanted.map(({ queue, limit }, i) => ({ queue: queue.name, limit, behind: entries[i] }))
+    this.#rotation = (this.#rotation + 1) % Math.max(1, types.length)
+    const { jobs } = await this.#claims.under(group, async (claim) => ({
+      jobs: await jobClaim(db, clock.databaseNow(), {
+        ...claim,
+        queues,
+        types: byType ? [...types.slice(this.#rotation), ...types.slice(0, this.#rotation)] : types,
+        // Also while there is a backlog to prefetch: otherwise a suspect would wait for its end.
+        suspectQueues: this.#services.mayTakeSuspect() ? queues.map(({ queue }) => queue) : [],
+        byType,
+        isQuiet: this.#isQuiet,
+        rulesVersion: governor.rulesVersion,
+      }),
+    }))
+    return jobs
+  }
+
+  /** The types of a group that no breaker holds back. What only one run may try is tried on the way. */
+  async #admit(group: LaneGroup, wanted: readonly Share[]): Promise<readonly LaneType[]> {
+    const { gate, governor } = this.#services
+    if (gate === undefined) return group.types
+    const { types, chances } = await gate.admit(group.types)
+    if (monotonicMs() < (this.#noProbeUntilMs.get(group) ?? 0)) return types
+    for (const chance of chances) {
+      const queues = wanted.filter(({ lane }) => lane.freeSlots > 0).map(({ queue }) => queue.name)
+      const about = { queues, mayTakeSuspect: this.#services.mayTakeSuspect(), here: this.#services.runsByType() }
+      const taken = await this.#claims.under(group, (claim) =>
+        claimProbe({ gate, governor }, chance, { ...claim, ...about }),
+      )
+      // Nothing waits for it, or another process has the probe: other work must not pay for asking again and again.
+      if (taken.jobs.length === 0) this.#noProbeUntilMs.set(group, monotonicMs() + NO_PROBE_PAUSE_MS)
+    }
+    return types
+  }
+
+  /**
+   * Types we cannot run must not be scanned over: if any wait in our queues, we claim type by type. Nor are jobs of
+   * tenants claimed as others are.
+   */
+  async #lookAround(): Promise<void> {
+    if (monotonicMs() - this.#lookedAroundMs < LOOK_AROUND_EVERY_MS) return
+    const { db, governor } = this.#services
+    const { types, shared, rulesVersion } = await lookAround(db, this.#queues)
+    this.#byType = new Set(
+      this.#groups.filter((group) => {
+        const known = new Set(group.types.map(({ type }) => type))
+        const queues = new Set(group.lanes.flatMap((lane) => lane.queues.map(({ name }) => name)))
+        return types.some(([queue, type]) => queues.has(queue) && !known.has(type))
+      }),
+    )
+    for (const queue of shared) governor.sawTenants(queue)
+    await governor.keepUp(rulesVersion)
+    this.#lookedAroundMs = monotonicMs()
+  }
+}
