@@ -1,29 +1,16 @@
-// What people do with schedules: look, run now, pause, edit, create, remove, backfill.
-//
-// Every change locks the row and moves its revision, so that a tick that was being prepared from what was true before comes
-// to nothing; it is written to the audit log in the same transaction, and workers are told.
+// What people do with schedules: look, run now, pause, edit, create, remove, backfill. How a change is written is in
+// schedule-changes.ts.
 import { type Duration, toMs } from '../contract/duration.ts'
-import { InvalidDefinition, UnknownSchedule } from '../errors.ts'
+import { InvalidDefinition } from '../errors.ts'
 import { checkName, checkOptions, type ScheduleOptions, settingsOf } from '../schedule/define.ts'
 import { firstFire } from '../schedule/due.ts'
 import { fires } from '../schedule/next-fire.ts'
 import { timingOf, type When } from '../schedule/when.ts'
-import { auditWrite, type NewAuditEntry } from '../store/audit.ts'
-import type { Session } from '../store/db.ts'
 import { type ScheduleTick, scheduleTicks, type TickResult } from '../store/schedule-ticks.ts'
-import {
-  clockRead,
-  type ScheduleRow,
-  scheduleGet,
-  scheduleInsert,
-  scheduleList,
-  scheduleLock,
-  scheduleRemove,
-  scheduleWrite,
-  timingInForce,
-} from '../store/schedules.ts'
+import { scheduleList, timingInForce } from '../store/schedules.ts'
 import { author, label } from './enqueue-options.ts'
 import { type BackfillRange, type BackfillResult, type By, backfill } from './schedule-backfill.ts'
+import { type RowChange, type ScheduleAudit, ScheduleChanges } from './schedule-changes.ts'
 import { checkStored, type ScheduleEdit, withOptions, withoutPause, withTiming } from './schedule-edit.ts'
 import type { Known } from './schedule-payload.ts'
 import { type ScheduleState, scheduleStates } from './schedule-state.ts'
@@ -57,10 +44,12 @@ const MOST_PREVIEWED = 1_000
 
 export class Schedules {
   readonly #services: TickServices & { waker: Waker }
+  readonly #changes: ScheduleChanges
   readonly #ticks: ScheduleTicks
 
   constructor(services: TickServices & { waker: Waker }) {
     this.#services = services
+    this.#changes = new ScheduleChanges(services)
     this.#ticks = new ScheduleTicks(services)
   }
 
@@ -74,7 +63,7 @@ export class Schedules {
     const { db, clock, registry } = this.#services
     const rows = await scheduleList(db, clock.databaseNow(), [name])
     const [state] = await scheduleStates(db, registry, rows)
-    if (state === undefined) throw await this.#unknown(name)
+    if (state === undefined) throw await this.#changes.unknown(name)
     return { ...state, ticks: await scheduleTicks(db, name, TICKS_SHOWN) }
   }
 
@@ -82,7 +71,7 @@ export class Schedules {
   async preview(name: string, { count = 10, from }: { count?: number; from?: Date } = {}): Promise<Date[]> {
     if (!Number.isInteger(count) || count < 1 || count > MOST_PREVIEWED)
       throw new InvalidDefinition(`count is ${count}: expected an integer from 1 to ${MOST_PREVIEWED}.`)
-    const row = await this.#row(name)
+    const row = await this.#changes.row(name)
     return [...fires(timingInForce(row), { from: from ?? row.now, count })]
   }
 
@@ -93,8 +82,8 @@ export class Schedules {
     const { now: fireAt, lastFireAt: previousFireAt } = known.row
     const asked = { schedule: name, fireAt, origin: 'manual' as const, author: by, previousFireAt }
     const entry = { actor: by, action: 'schedule.run', target: name }
-    const result = await this.#ticks.ask(known, asked, (tx) => this.#audit(tx, entry))
-    if (result === undefined) throw await this.#unknown(name)
+    const result = await this.#ticks.ask(known, asked, (tx) => this.#changes.note(tx, entry))
+    if (result === undefined) throw await this.#changes.unknown(name)
     return result
   }
 
@@ -111,7 +100,7 @@ export class Schedules {
     if (!reason) throw new InvalidDefinition('A pause needs a reason: others will ask why.')
     const pauseReason = label(reason, 'reason')
     const entry = { actor, action: 'schedule.pause', target: name, details: { reason, until: options.until, forMs } }
-    return this.#change(name, entry, async (row, tx) => {
+    return this.#change(entry, async (row, tx) => {
       const until = forMs === undefined ? options.until : new Date(row.now.getTime() + forMs)
       if (until !== undefined && !(until > row.now))
         throw new InvalidDefinition(`until is ${String(until)}: expected a time in the future.`)
@@ -123,7 +112,7 @@ export class Schedules {
   /** It fires again at the next time from now on, or from the end of the pause if that has passed. */
   async resume(name: string, { by }: By): Promise<ScheduleState> {
     const entry = { actor: author(by), action: 'schedule.resume', target: name }
-    return this.#change(name, entry, (row) => {
+    return this.#change(entry, (row) => {
       if (row.pausedAt === null) return row
       return withoutPause(row)
     })
@@ -132,7 +121,7 @@ export class Schedules {
   /** Another timing, which counts from now on. Of one that was created at run time also its payload and options. */
   async edit(name: string, { by, when, payload, ...options }: ScheduleEdit): Promise<ScheduleState> {
     const actor = author(by)
-    const known = await this.#row(name)
+    const known = await this.#changes.row(name)
     const entry = { actor, action: 'schedule.edit', target: name, details: { when, options } }
     if (known.source === 'code' && (payload !== undefined || Object.keys(options).length > 0)) {
       throw new InvalidDefinition(
@@ -142,7 +131,7 @@ export class Schedules {
     const contract = known.source === 'runtime' ? this.#services.registry.get(known.jobType) : undefined
     checkOptions(name, options)
     if (contract !== undefined && payload !== undefined) await checkStored(name, contract, payload)
-    return this.#change(name, entry, (row) => {
+    return this.#change(entry, (row) => {
       const timed = when === undefined ? row : withTiming(row, when)
       return contract === undefined ? timed : withOptions(timed, contract, { payload, ...options })
     })
@@ -150,27 +139,22 @@ export class Schedules {
 
   /** A schedule that no code knows: workers that run its job type tick it. */
   async create({ name, type, when, payload, by, ...options }: NewScheduleOptions): Promise<ScheduleState> {
-    const { db, clock, registry, declared } = this.#services
+    const { registry, declared } = this.#services
     const actor = author(by)
     checkName(name)
     checkOptions(name, options)
     const contract = registry.get(type)
     const settings = settingsOf(name, contract, options)
     await checkStored(name, contract, payload)
-    const now = clock.databaseNow()
-    const isNew = await db.transaction(async (tx) => {
-      const at = await clockRead(tx, now)
-      const timing = timingOf(when, { now: at })
+    const entry = { actor, action: 'schedule.create', target: name, details: { type, when, options } }
+    const isNew = await this.#changes.insert(entry, (now) => {
+      const timing = timingOf(when, { now })
+      const nextAt = firstFire(timing, now)
       const row = { name, jobType: type, source: 'runtime' as const, cadence: when, timing, options: settings, payload }
-      if (declared.find(name) !== undefined) return false
-      if (!(await scheduleInsert(tx, now, { ...row, nextAt: firstFire(timing, at), pauseReason: null }, actor)))
-        return false
-      await this.#audit(tx, { actor, action: 'schedule.create', target: name, details: { type, when, options } })
-      return true
+      return declared.find(name) === undefined ? { ...row, nextAt, pauseReason: null } : undefined
     })
     if (!isNew)
       throw new InvalidDefinition(`There is a schedule "${name}" already: edit that one, or take another name.`)
-    await this.#tell()
     return this.get(name)
   }
 
@@ -179,17 +163,13 @@ export class Schedules {
     const { db, clock } = this.#services
     const actor = author(by)
     const [row] = await scheduleList(db, clock.databaseNow(), [name])
-    if (row === undefined) throw await this.#unknown(name)
+    if (row === undefined) throw await this.#changes.unknown(name)
     if (row.source === 'code' && row.isDeclared) {
       throw new InvalidDefinition(
         `Schedule "${name}" is declared by the code of a worker that runs (${row.declaredBy}). Take it out of the code and deploy, or pause it.`,
       )
     }
-    await db.transaction(async (tx) => {
-      await scheduleRemove(tx, name)
-      await this.#audit(tx, { actor, action: 'schedule.remove', target: name })
-    })
-    await this.#tell()
+    await this.#changes.remove({ actor, action: 'schedule.remove', target: name })
   }
 
   /**
@@ -202,40 +182,18 @@ export class Schedules {
       { db: this.#services.db, ticks: this.#ticks },
       await this.#known(name),
       { ...range, by },
-      (details) => this.#audit(this.#services.db, { actor: by, action: 'schedule.backfill', target: name, details }),
+      (details) =>
+        this.#changes.note(this.#services.db, { actor: by, action: 'schedule.backfill', target: name, details }),
     )
   }
 
-  async #change(
-    name: string,
-    entry: NewAuditEntry,
-    change: (row: ScheduleRow, tx: Session) => ScheduleRow | Promise<ScheduleRow>,
-  ): Promise<ScheduleState> {
-    const { db, clock } = this.#services
-    const now = clock.databaseNow()
-    const isThere = await db.transaction(async (tx) => {
-      const row = (await scheduleLock(tx, now, [name])).get(name)
-      if (row === undefined) return false
-      const changed = await change(row, tx)
-      if (changed === row) return true
-      await scheduleWrite(tx, now, changed, entry.actor)
-      await this.#audit(tx, entry)
-      return true
-    })
-    if (!isThere) throw await this.#unknown(name)
-    await this.#tell()
-    return this.get(name)
-  }
-
-  async #row(name: string): Promise<ScheduleRow> {
-    const { db, clock } = this.#services
-    const [row] = await scheduleGet(db, clock.databaseNow(), [name])
-    if (row === undefined) throw await this.#unknown(name)
-    return row
+  async #change(entry: ScheduleAudit, change: RowChange): Promise<ScheduleState> {
+    await this.#changes.change(entry, change)
+    return this.get(entry.target)
   }
 
   async #known(name: string): Promise<Known> {
-    const row = await this.#row(name)
+    const row = await this.#changes.row(name)
     const known = this.#ticks.known(row)
     if (known !== undefined) return known
     const what =
@@ -243,24 +201,5 @@ export class Schedules {
     throw new InvalidDefinition(
       `Schedule "${name}" ${what} does not have, so it cannot be ticked here. Pass it to createMillrace; at the command line, pass --module.`,
     )
-  }
-
-  async #unknown(name: string): Promise<UnknownSchedule> {
-    const { db, clock } = this.#services
-    const rows = await scheduleList(db, clock.databaseNow(), null)
-    return new UnknownSchedule(
-      name,
-      rows.map((row) => row.name),
-    )
-  }
-
-  #audit(session: Session, entry: NewAuditEntry): Promise<void> {
-    return auditWrite(session, this.#services.clock.databaseNow(), entry)
-  }
-
-  async #tell(): Promise<void> {
-    const { waker } = this.#services
-    await waker.tellWorkers([{ kind: 'schedules' }])
-    waker.schedulesChanged()
   }
 }
