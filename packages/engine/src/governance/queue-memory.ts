@@ -4,6 +4,8 @@ import { Turns } from './turns.ts'
 
 /** How long a job is passed over that somebody else held. */
 const MISSED_MS = 500
+/** A queue in which no job of a tenant was seen for this long is claimed as a plain one again. */
+const SHARED_MS = 60_000
 
 /** What is known about a queue from the last look. */
 export class QueueMemory {
@@ -26,5 +28,10 @@ export class QueueMemory {
     const nowMs = monotonicMs()
     for (const [id, untilMs] of this.#missed) if (untilMs <= nowMs) this.#missed.delete(id)
     return [...this.#missed.keys()]
+  }
+
+  /** Jobs of tenants wait in it. */
+  sawTenants(): void {
+    this.sharedUntilMs = monotonicMs() + SHARED_MS
   }
 }

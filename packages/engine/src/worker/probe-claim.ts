@@ -1,5 +1,6 @@
 import type { BreakerGate, ProbeChance } from '../governance/breaker-gate.ts'
-import type { GovernedRequest, Governor } from '../governance/governor.ts'
+import type { GovernedRequest } from '../governance/governed-claim.ts'
+import type { Governor } from '../governance/governor.ts'
 import type { ClaimedJob } from '../store/job-claims.ts'
 
 export interface ProbeClaim extends Pick<GovernedRequest, 'runId' | 'workerId' | 'here' | 'mayTakeSuspect'> {
