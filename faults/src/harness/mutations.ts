@@ -2,8 +2,9 @@
 //
 // A scenario that stays green under its mutation proves nothing. A mutation whose pattern no longer matches throws, so
 // that a changed statement cannot quietly turn it into the healthy engine.
-import type { StatementName } from 'millrace/internal/store/db'
+
 import { statementTexts } from 'millrace/internal/store/sql.generated'
+import type { StatementName } from 'millrace/internal/store/statements'
 import { skewMs } from './skew.ts'
 
 type Texts = Record<StatementName, string>

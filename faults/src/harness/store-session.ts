@@ -1,6 +1,7 @@
 // The engine's store functions on a connection of one's own, where every step of a race can be placed by hand.
-import type { Session, StatementName } from 'millrace/internal/store/db'
+import type { Session } from 'millrace/internal/store/db'
 import { toRows } from 'millrace/internal/store/rows'
+import type { StatementName } from 'millrace/internal/store/statements'
 import pg from 'pg'
 import { type MutationName, textsUnder } from './mutations.ts'
 
@@ -15,7 +16,7 @@ export class StoreSession implements Session, AsyncDisposable {
   }
 
   static async open(url: string, mutation: MutationName | undefined): Promise<StoreSession> {
-    const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 10_000 })
+    const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 10_000, pipeline: true })
     client.on('error', () => {})
     await client.connect()
     const session = new StoreSession(client, mutation)
@@ -40,6 +41,10 @@ export class StoreSession implements Session, AsyncDisposable {
 
   async tuples<Tuple>(statement: StatementName, values: readonly unknown[]): Promise<Tuple[]> {
     return (await this.run<object>(statement, values)).map((row) => Object.values(row) as Tuple)
+  }
+
+  async write(statement: StatementName, values: readonly unknown[]): Promise<void> {
+    await this.run(statement, values)
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

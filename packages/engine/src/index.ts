@@ -168,7 +168,6 @@ export {
 } from './schedule/when.ts'
 export type { BreakerState } from './store/breakers.ts'
 export type { BudgetUsage } from './store/budgets.ts'
-export type { Queryable } from './store/db.ts'
 export type {
   DeadLetter,
   DeadLetterFilter,
@@ -186,6 +185,7 @@ export type { Pause, PauseTarget } from './store/pauses.ts'
 export type { TenantStatus } from './store/rules.ts'
 export type { ScheduleTick, TickOrigin, TickOutcome, TickResult } from './store/schedule-ticks.ts'
 export type { ScheduleSource } from './store/schedules.ts'
+export type { Queryable } from './store/statements.ts'
 export type { OnExcess, Tenant, TenantFilter, TenantLimit } from './store/tenants.ts'
 export type { SnapshotHolder } from './store/upkeep.ts'
 export type { StartedWorkflow, WorkflowFilter, WorkflowStep } from './store/workflows.ts'

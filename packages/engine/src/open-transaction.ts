@@ -1,7 +1,7 @@
 // Which transaction of ctx.transaction or ctx.tenantDb the handler is inside of: what ctx.once records goes with it.
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { InvalidDefinition } from './errors.ts'
-import type { Queryable } from './store/db.ts'
+import type { Queryable } from './store/statements.ts'
 
 interface OpenTransaction {
   readonly tx: Queryable

@@ -5,9 +5,9 @@ import type { JobContract, RequiresTenant } from '../contract/job.ts'
 import { type CheckedPayload, checkedPayload } from '../contract/payload.ts'
 import { InvalidDefinition, TenantMismatch, TenantRequired } from '../errors.ts'
 import { runContext } from '../run-context.ts'
-import type { Queryable } from '../store/db.ts'
 import { isJobId } from '../store/job-id.ts'
 import type { NewJob } from '../store/jobs.ts'
+import type { Queryable } from '../store/statements.ts'
 
 export interface EnqueueOptions {
   /** Your own transaction: the job exists exactly if it commits. Anything with `query(text, values)`. */

@@ -8,17 +8,12 @@ import type { Events } from '../events.ts'
 import type { Admitter } from '../governance/admitter.ts'
 import { type KeyedResult, needsTransaction } from '../governance/dedupe.ts'
 import type { Logger } from '../logger.ts'
-import {
-  CommitUnknown,
-  type Database,
-  isConnectionFailure,
-  type Queryable,
-  type Session,
-  sessionOn,
-} from '../store/db.ts'
+import { type Database, isConnectionFailure, type Session } from '../store/db.ts'
 import { chunksOf, type InsertOptions, jobInsert, type NewJob } from '../store/jobs.ts'
 import { type WorkKey, workKeysOf } from '../store/keyed-work.ts'
 import { notify } from '../store/notifications.ts'
+import type { Queryable } from '../store/statements.ts'
+import { CommitUnknown, sessionOn } from '../store/transaction.ts'
 import { type EnqueueOptions, type JobOptions, newJob, type PreparedJob } from './enqueue-options.ts'
 import { enqueueFailure, GroupCommit } from './group-commit.ts'
 import { insertKeyed, KEY_WAIT_MS } from './keyed-insert.ts'

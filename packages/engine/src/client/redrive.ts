@@ -10,7 +10,7 @@ import { KeyBusy, MillraceError, type MillraceErrorCode, UnknownJobType } from '
 import type { Admitter } from '../governance/admitter.ts'
 import { type KeyedResult, withoutReplacing } from '../governance/dedupe.ts'
 import { isRefused } from '../sql-state.ts'
-import type { Database, Transaction } from '../store/db.ts'
+import type { Database } from '../store/db.ts'
 import {
   deadLetterGet,
   deadLetterLock,
@@ -21,6 +21,7 @@ import {
 import type { NewJob } from '../store/jobs.ts'
 import { workKeysOf } from '../store/keyed-work.ts'
 import { stepInherit } from '../store/once-keys.ts'
+import type { Transaction } from '../store/transaction.ts'
 import { newJob } from './enqueue-options.ts'
 import { insertKeyed, KEY_WAIT_MS } from './keyed-insert.ts'
 import { edited, isErased, originalPayload, protectedJob } from './protect.ts'

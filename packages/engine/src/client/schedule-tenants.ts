@@ -8,7 +8,7 @@ import type { Registry } from '../contract/registry.ts'
 import type { Events } from '../events.ts'
 import type { Logger } from '../logger.ts'
 import type { DeclaredSchedules } from '../schedule/schedules.ts'
-import type { Database, Transaction } from '../store/db.ts'
+import type { Database } from '../store/db.ts'
 import {
   NO_JOBS,
   scheduleTickClaim,
@@ -20,6 +20,7 @@ import {
 } from '../store/schedule-ticks.ts'
 import { scheduleGet } from '../store/schedules.ts'
 import { tenantList } from '../store/tenants.ts'
+import type { Transaction } from '../store/transaction.ts'
 import type { Enqueuer } from './enqueuer.ts'
 import { tellTick } from './schedule-events.ts'
 import { isForLater, type Known, knownSchedule, type Made, makePayload, refusalOf } from './schedule-payload.ts'

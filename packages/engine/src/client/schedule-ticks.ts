@@ -4,7 +4,7 @@
 // moved it, and writes tick and job. Whoever comes second finds it moved and forgets what it has made.
 import { randomUUID } from 'node:crypto'
 import { planGivingUp, planTick } from '../schedule/due.ts'
-import type { Session, Transaction } from '../store/db.ts'
+import type { Session } from '../store/db.ts'
 import type { Now } from '../store/jobs.ts'
 import {
   type AskedTick,
@@ -18,6 +18,7 @@ import {
   type TickResult,
 } from '../store/schedule-ticks.ts'
 import { type ScheduleRow, scheduleWrite, timingInForce } from '../store/schedules.ts'
+import type { Transaction } from '../store/transaction.ts'
 import { AtMost } from './at-most.ts'
 import { withoutPause } from './schedule-edit.ts'
 import { tellMissed, tellTick } from './schedule-events.ts'

@@ -3,9 +3,11 @@
 // otherwise right after it, so that whatever hinders that never loses the signal.
 import { InvalidDefinition, UnknownSignal, UnknownWorkflow } from '../errors.ts'
 import { auditWrite } from '../store/audit.ts'
-import { type Queryable, type Session, sessionOn } from '../store/db.ts'
+import type { Session } from '../store/db.ts'
 import { isJobId } from '../store/job-id.ts'
 import { allOrNothing } from '../store/savepoint.ts'
+import type { Queryable } from '../store/statements.ts'
+import { sessionOn } from '../store/transaction.ts'
 import { type WorkflowSignal, workflowSignalList, workflowSignalWrite } from '../store/workflow-waits.ts'
 import { type LockedWorkflow, type StepRow, workflowGet, workflowLock, workflowStepRows } from '../store/workflows.ts'
 import { advanceIn } from '../workflow/course.ts'

@@ -1,7 +1,9 @@
 // Starting a workflow: its input checked, its graph stored, its first steps enqueued, in one transaction.
 import type { Clock } from '../clock.ts'
-import { type Database, type Queryable, type Session, sessionOn } from '../store/db.ts'
+import type { Database, Session } from '../store/db.ts'
 import { allOrNothing } from '../store/savepoint.ts'
+import type { Queryable } from '../store/statements.ts'
+import { sessionOn } from '../store/transaction.ts'
 import { type NewWorkflow, workflowInsert } from '../store/workflows.ts'
 import type { Advancer } from '../workflow/advancer.ts'
 import { checkHasSteps } from '../workflow/check.ts'

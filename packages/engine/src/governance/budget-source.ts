@@ -1,7 +1,7 @@
 // Budgets whose spending is kept in a table of the program's own.
 import type { Budget, BudgetPeriod, BudgetSpending } from '../contract/budget.ts'
 import { BudgetSourceFailed, InvalidDefinition } from '../errors.ts'
-import type { Queryable } from '../store/db.ts'
+import type { Queryable } from '../store/statements.ts'
 
 export interface OwnTable {
   spent: number

@@ -19,15 +19,9 @@ import {
   budgetReserve,
   budgetSpend,
 } from '../store/budgets.ts'
-import {
-  CommitUnknown,
-  type Database,
-  isConnectionFailure,
-  type Queryable,
-  type Session,
-  sessionOn,
-  type Transaction,
-} from '../store/db.ts'
+import { type Database, isConnectionFailure, type Session } from '../store/db.ts'
+import type { Queryable } from '../store/statements.ts'
+import { CommitUnknown, sessionOn, type Transaction } from '../store/transaction.ts'
 import { newThresholds, reachedThreshold, refusalLevel } from './budget-level.ts'
 import { addToSource } from './budget-source.ts'
 import { type BudgetStatus, budgetStatus, refusal, withReserved } from './budget-status.ts'

@@ -6,9 +6,10 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Clock } from '../clock.ts'
 import { HistoryRefused } from '../errors.ts'
 import { isLockTimeout, isPermissionDenied, isTransient } from '../sql-state.ts'
-import type { Database, Transaction } from '../store/db.ts'
+import type { Database } from '../store/db.ts'
 import { changeHistory, historyDeclare, historyStanding, historyTriggers } from '../store/history.ts'
 import { ensurePartitions } from '../store/partitions.ts'
+import type { Transaction } from '../store/transaction.ts'
 
 export interface HistoryServices {
   db: Database

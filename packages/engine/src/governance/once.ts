@@ -12,7 +12,7 @@ import { encodeResult } from '../contract/payload.ts'
 import { InvalidDefinition, InvalidResult, LeaseLost, OnceBusy } from '../errors.ts'
 import { openTransaction } from '../open-transaction.ts'
 import { isLockTimeout, isTransient } from '../sql-state.ts'
-import { type Database, isConnectionFailure, type Queryable, type Session, sessionOn } from '../store/db.ts'
+import { type Database, isConnectionFailure, type Session } from '../store/db.ts'
 import {
   type OnceClaim,
   type OnceHolder,
@@ -24,6 +24,8 @@ import {
   STEP_SCOPE,
   stepScope,
 } from '../store/once-keys.ts'
+import type { Queryable } from '../store/statements.ts'
+import { sessionOn } from '../store/transaction.ts'
 
 export interface OnceOptions {
   /** Your own transaction: the record commits with it. Default: that of ctx.transaction or ctx.tenantDb, if inside one. */

@@ -5,8 +5,10 @@ import { InvalidDefinition, TenantIsolationViolation, Unrecoverable } from '../e
 import type { Logger } from '../logger.ts'
 import { demandNoTransaction, inOpenTransaction } from '../open-transaction.ts'
 import { auditWrite } from '../store/audit.ts'
-import type { Database, Queryable, Transaction } from '../store/db.ts'
+import type { Database } from '../store/db.ts'
+import type { Queryable } from '../store/statements.ts'
 import { TenantTransaction } from '../store/tenant-transaction.ts'
+import type { Transaction } from '../store/transaction.ts'
 
 export interface TenantDbOptions {
   /** Only the job's own tenant is allowed: to name another one is refused and audited. */

@@ -3,32 +3,26 @@
 // Nothing here relies on session state, so it works through PgBouncer in transaction mode: statements that are prepared
 // where that works are not, from the first time it does not. A statement that misses its
 // deadline takes its connection with it: a connection whose reply never came cannot be trusted with the next statement.
-import { createHash } from 'node:crypto'
 import pg from 'pg'
-import { MAX_TIMER_MS, monotonicMs, within } from '../clock.ts'
+import { MAX_TIMER_MS, within } from '../clock.ts'
 import { DatabaseTimeout, DatabaseUnavailable, MillraceError } from '../errors.ts'
-import { isPreparedLost } from '../sql-state.ts'
 import { cancelRequest } from './cancel-request.ts'
 import { ConnectGate } from './connect-gate.ts'
-import { rowsByKeptPlan } from './kept-plan.ts'
+import { KeptPlans, preparedName, rowsByKeptPlan } from './kept-plan.ts'
 import { Permits } from './permits.ts'
-import { toRows } from './rows.ts'
-import { statementTexts } from './sql.generated.ts'
-import { TenantTransaction } from './tenant-transaction.ts'
-import { valueTypes } from './value-types.ts'
-
-/** Anything that can run SQL: a `pg` client or pool, or an ORM's transaction wrapped in that shape. */
-export interface Queryable {
-  query(text: string, values?: unknown[]): Promise<{ rows: unknown[] }>
-}
-
-export type StatementName = keyof typeof statementTexts
+import { runOn, type StatementName, statementsFor, tuplesOn } from './statements.ts'
+import { CommitUnknown, Transaction } from './transaction.ts'
 
 /** Where a store function runs its statement: the pool, or a transaction. */
 export interface Session {
   run<Row>(statement: StatementName, values: readonly unknown[], options?: RunOptions): Promise<Row[]>
   /** For hot statements: rows as they come, without names. */
   tuples<Tuple>(statement: StatementName, values: readonly unknown[], options?: TupleOptions): Promise<Tuple[]>
+  /**
+   * Whose rows nobody needs. In a transaction that is ours alone it is sent along with what comes next, at the latest
+   * with the commit, and that fails if it does.
+   */
+  write(statement: StatementName, values: readonly unknown[]): Promise<void>
 }
 
 export interface TupleOptions {
@@ -53,9 +47,6 @@ export interface DatabaseOptions {
  * kept, and one that was made for an empty table is a bad one for a full table.
  */
 const PREPARED: ReadonlySet<StatementName> = new Set(['jobInsert'])
-/** A kept plan that takes this long may be one for another time: for a while every statement is planned anew. */
-const SLOW_MS = 25
-const PLAN_ANEW_MS = 60_000
 const DEFAULT_DEADLINE_MS = 15_000
 const CONNECT_DEADLINE_MS = 10_000
 export class Database implements Session {
@@ -65,8 +56,9 @@ export class Database implements Session {
   readonly #texts: Record<StatementName, string>
   readonly #gate: ConnectGate
   readonly #busy = new Set<pg.PoolClient>()
-  #mayPrepare = true
-  #planAnewUntilMs = 0
+  readonly #plans = new KeptPlans()
+  /** Of transactions: what is slow there, because it is large or waits for a lock, says nothing about claims. */
+  readonly #plansAhead = new KeptPlans()
   #isClosed = false
 
   constructor(options: DatabaseOptions) {
@@ -81,6 +73,7 @@ export class Database implements Session {
       idleTimeoutMillis: 30_000,
       keepAlive: true,
       allowExitOnIdle: true,
+      pipeline: true,
     })
     // Without listeners a connection that breaks while idle, or between two statements, would end the process.
     // The next statement on it reports the failure.
@@ -98,14 +91,17 @@ export class Database implements Session {
       this.#onConnection(statement, options.deadlineMs ?? DEFAULT_DEADLINE_MS, (client) =>
         runOn<Row>(client, { text, values, name }),
       )
-    if (!this.#mayPrepare || !PREPARED.has(statement)) return run()
+    if (!this.#plans.isPossible || !PREPARED.has(statement)) return run()
     try {
       return await run(preparedName(text))
     } catch (error) {
-      if (!isPreparedLost(error)) throw error
-      this.#mayPrepare = false
-      return run()
+      if (this.#plans.areLost(error)) return run()
+      throw error
     }
+  }
+
+  async write(statement: StatementName, values: readonly unknown[]): Promise<void> {
+    await this.run(statement, values)
   }
 
   async tuples<Tuple>(
@@ -117,18 +113,12 @@ export class Database implements Session {
     const on = <Result>(work: (client: pg.PoolClient) => Promise<Result>) =>
       this.#onConnection(statement, DEFAULT_DEADLINE_MS, work)
     const anew = () => on((client) => tuplesOn<Tuple>(client, { text, values }))
-    if (!keepsPlan || !this.#mayPrepare || monotonicMs() < this.#planAnewUntilMs) return anew()
-    const onRun = (ms: number) => {
-      if (ms > SLOW_MS) this.#planAnewUntilMs = monotonicMs() + PLAN_ANEW_MS
-    }
+    if (!keepsPlan || !this.#plans.isAdvisable) return anew()
     try {
-      return (await on((client) =>
-        rowsByKeptPlan(client, { name: preparedName(text), text, values }, onRun),
-      )) as Tuple[]
+      return (await on((client) => rowsByKeptPlan(client, { text, values }, (ms) => this.#plans.took(ms)))) as Tuple[]
     } catch (error) {
-      if (!isPreparedLost(error)) throw error
-      this.#mayPrepare = false
-      return anew()
+      if (this.#plans.areLost(error)) return anew()
+      throw error
     }
   }
 
@@ -138,20 +128,49 @@ export class Database implements Session {
   }
 
   /** Runs `work` in a transaction of its own; commits when it returns, rolls back when it throws. */
-  async transaction<Result>(
+  transaction<Result>(work: (tx: Transaction) => Promise<Result>, deadlineMs = DEFAULT_DEADLINE_MS): Promise<Result> {
+    return this.#inTransaction(work, { deadlineMs, isAhead: false })
+  }
+
+  /**
+   * The same with fewer ways to the server: `begin` goes along with the first statement and writes with the commit, and
+   * plans are kept. Only for code of ours with no effect outside, because it may run twice.
+   */
+  async transactionAhead<Result>(
     work: (tx: Transaction) => Promise<Result>,
     deadlineMs = DEFAULT_DEADLINE_MS,
+  ): Promise<Result> {
+    const run = () => this.#inTransaction(work, { deadlineMs, isAhead: true })
+    return run().catch((error: unknown) => (this.#plansAhead.areLost(error) ? run() : Promise.reject(error)))
+  }
+
+  /** All statements that `work` asks for before it awaits one, as a transaction and on one way to the server. */
+  async atOnce<Result>(work: (tx: Transaction) => Promise<Result>): Promise<Result> {
+    const { result } = await this.transactionAhead(async (tx) => {
+      const result = work(tx)
+      // The commit, which is sent next, fails as well.
+      result.catch(() => {})
+      return { result }
+    })
+    return result
+  }
+
+  async #inTransaction<Result>(
+    work: (tx: Transaction) => Promise<Result>,
+    { deadlineMs, isAhead }: { deadlineMs: number; isAhead: boolean },
   ): Promise<Result> {
     let isCommitting = false
     try {
       return await this.#onConnection('transaction', deadlineMs, async (client) => {
         try {
-          await client.query('begin')
-          const result = await work(new Transaction(client, this.#texts))
+          const begun = client.query('begin')
+          if (!isAhead) await begun
+          const tx = new Transaction(client, this.schema, isAhead ? { begun, plans: this.#plansAhead } : undefined)
+          const result = await work(tx)
           isCommitting = true
           const { command } = await client.query('commit')
           // Postgres answers COMMIT of a failed transaction with a quiet ROLLBACK.
-          if (command !== 'COMMIT') throw new RolledBack()
+          if (command !== 'COMMIT') throw await tx.failure()
           return result
         } catch (error) {
           await client.query('rollback').catch(() => {})
@@ -229,47 +248,6 @@ export class Database implements Session {
   }
 }
 
-/** A transaction on one connection: runs our statements, and is itself a `tx` for the caller's own SQL. */
-export class Transaction implements Session, Queryable {
-  readonly #client: Queryable
-  readonly #texts: Record<StatementName, string>
-
-  constructor(client: Queryable, texts: Record<StatementName, string>) {
-    this.#client = client
-    this.#texts = texts
-  }
-
-  query(text: string, values?: unknown[]): Promise<{ rows: unknown[] }> {
-    return this.#client.query(text, values)
-  }
-
-  run<Row>(statement: StatementName, values: readonly unknown[]): Promise<Row[]> {
-    return runOn<Row>(this.#client, { text: this.#texts[statement], values })
-  }
-
-  tuples<Tuple>(statement: StatementName, values: readonly unknown[]): Promise<Tuple[]> {
-    return tuplesOn<Tuple>(this.#client, { text: this.#texts[statement], values })
-  }
-}
-
-class RolledBack extends Error {
-  constructor() {
-    super('The transaction had failed before, so it was rolled back.')
-  }
-}
-
-/** The connection broke while COMMIT was under way: the caller must look whether it happened. */
-export class CommitUnknown extends Error {
-  constructor(cause: unknown) {
-    super('The connection was lost while the transaction was being committed.', { cause })
-  }
-}
-
-/** Our statements on a transaction that the caller owns. */
-export function sessionOn(tx: Queryable, schema: string): Transaction {
-  return new Transaction(tx instanceof TenantTransaction ? tx.asEngine : tx, statementsFor(schema))
-}
-
 /** True when the connection itself broke, so that nobody knows what became of the statement. */
 export function isConnectionFailure(error: unknown): boolean {
   if (error instanceof MillraceError) return error instanceof DatabaseTimeout || error instanceof DatabaseUnavailable
@@ -277,61 +255,6 @@ export function isConnectionFailure(error: unknown): boolean {
   if (error instanceof pg.DatabaseError) return /^(08|57P0[123])/.test(error.code ?? '')
   // A mistake in code has a class of its own; the rest is the socket.
   return error instanceof Error && error.constructor === Error
-}
-
-interface Query {
-  text: string
-  values: readonly unknown[]
-  /** Prepare it under this name. */
-  name?: string | undefined
-}
-
-async function runOn<Row>(target: Queryable, query: Query): Promise<Row[]> {
-  if (target instanceof pg.Client) {
-    const { fields, rows } = await arraysFrom(target, query)
-    return toRows.fromArrays<Row>(fields, rows)
-  }
-  const result = await target.query(query.text, query.values as unknown[])
-  return toRows.fromObjects<Row>(result.rows as Record<string, unknown>[])
-}
-
-async function tuplesOn<Tuple>(target: Queryable, query: Query): Promise<Tuple[]> {
-  if (target instanceof pg.Client) return (await arraysFrom(target, query)).rows as Tuple[]
-  return (await runOn<object>(target, query)).map((row) => Object.values(row) as Tuple)
-}
-
-function arraysFrom(client: pg.ClientBase, { text, values, name }: Query): Promise<pg.QueryArrayResult> {
-  const named = name === undefined ? {} : { name }
-  return client.query({ text, values: values as unknown[], ...named, rowMode: 'array', types: valueTypes })
-}
-
-const preparedNames = new Map<string, string>()
-
-/** From the text: a session that a pooler shares may hold what another version of this program has prepared. */
-function preparedName(text: string): string {
-  let name = preparedNames.get(text)
-  if (name === undefined) {
-    name = `millrace_${createHash('sha256').update(text).digest('hex').slice(0, 24)}`
-    preparedNames.set(text, name)
-  }
-  return name
-}
-
-const loaded = new Map<string, Record<StatementName, string>>()
-
-function statementsFor(schema: string): Record<StatementName, string> {
-  let texts = loaded.get(schema)
-  if (texts === undefined) {
-    const entries = Object.entries(statementTexts).map(([name, text]) => [name, inSchema(text, schema)])
-    texts = Object.fromEntries(entries) as Record<StatementName, string>
-    loaded.set(schema, texts)
-  }
-  return texts
-}
-
-/** The statements are written for schema `millrace`; another one is put in here, once. */
-export function inSchema(text: string, schema: string): string {
-  return schema === 'millrace' ? text : text.replaceAll(/\bmillrace\./g, () => `${pg.escapeIdentifier(schema)}.`)
 }
 
 /** A table or index of ours, for SQL that has no file. */

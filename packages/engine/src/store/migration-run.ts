@@ -9,9 +9,11 @@ import { monotonicMs } from '../clock.ts'
 import { exponential } from '../contract/retry.ts'
 import { MigrationFailed } from '../errors.ts'
 import { isTransient } from '../sql-state.ts'
-import { CommitUnknown, type Database, inSchema, type Session } from './db.ts'
+import type { Database, Session } from './db.ts'
 import type { Migration, MigrationPart } from './migration-file.ts'
 import type { MigrationLease } from './migration-lease.ts'
+import { inSchema } from './statements.ts'
+import { CommitUnknown } from './transaction.ts'
 
 export type MigrationProgress =
   /** Another migrator is at work. */

@@ -4,7 +4,7 @@
 // It opens connections of its own: one works, another renews the lease, and neither must wait for somebody's pool.
 import type pg from 'pg'
 import { SchemaTooOld } from '../errors.ts'
-import { Database, inSchema } from './db.ts'
+import { Database } from './db.ts'
 import { type Migration, type MigrationFile, parseMigrations } from './migration-file.ts'
 import { MigrationLease } from './migration-lease.ts'
 import {
@@ -20,6 +20,7 @@ import {
 import { type MigrationProgress, type MigrationRun, runMigration } from './migration-run.ts'
 import { checkServer } from './server.ts'
 import { migrationFiles } from './sql.generated.ts'
+import { inSchema } from './statements.ts'
 
 export type { MigrationFile } from './migration-file.ts'
 export type { MigrationState, MigrationStatus } from './migration-ledger.ts'

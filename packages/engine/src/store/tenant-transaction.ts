@@ -4,7 +4,8 @@
 // local to the transaction: commit, rollback and a lost connection all end them.
 import type pg from 'pg'
 import { isPermissionDenied } from '../sql-state.ts'
-import type { Queryable, Transaction } from './db.ts'
+import type { Queryable } from './statements.ts'
+import type { Transaction } from './transaction.ts'
 
 /** What policies look at. */
 export const TENANT_SETTING = 'millrace.tenant'

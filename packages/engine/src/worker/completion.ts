@@ -4,8 +4,10 @@ import { monotonicMs } from '../clock.ts'
 import type { Retention } from '../contract/job.ts'
 import { LeaseLost, TimedOut } from '../errors.ts'
 import { demandNoTransaction, inOpenTransaction } from '../open-transaction.ts'
-import { CommitUnknown, type Database, type Queryable, type Session, sessionOn, type Transaction } from '../store/db.ts'
+import type { Database, Session } from '../store/db.ts'
 import { jobRunState, type Settlement, settle } from '../store/settlements.ts'
+import type { Queryable } from '../store/statements.ts'
+import { CommitUnknown, sessionOn, type Transaction } from '../store/transaction.ts'
 import type { Run } from './run.ts'
 
 /** What completing needs to know of a run, in the worker or in the process of an isolated handler. */
@@ -63,7 +65,7 @@ export class Completion<R extends CompletableRun = Run> {
     demandInTime(run)
     if (run.isCommitted) throw new Error('This run is complete already: use ctx.transaction or ctx.complete once.')
     const settlement = await this.#services.settlementOf(run, value)
-    const won = await settle(session, this.#services.clock.databaseNow(), [settlement], { isOwn })
+    const { won } = await settle(session, this.#services.clock.databaseNow(), [settlement], { isOwn })
     if (!won.has(settlement)) throw new LeaseLost('another run has taken over, so this transaction is rolled back')
     run.inTransaction = settlement
   }

@@ -4,7 +4,7 @@ import type { BudgetLevel } from '../contract/budget.ts'
 import { InvalidDefinition } from '../errors.ts'
 import type { BudgetStatus } from '../governance/budget-status.ts'
 import type { Spending } from '../governance/budgets.ts'
-import type { Queryable } from '../store/db.ts'
+import type { Queryable } from '../store/statements.ts'
 
 export interface SpendOptions {
   /**

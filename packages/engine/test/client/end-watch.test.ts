@@ -5,7 +5,8 @@ import { z } from 'zod'
 import { EndWatch } from '#src/client/end-watch'
 import { EndedListener } from '#src/client/ended-listener'
 import { Events } from '#src/events'
-import { Database, type StatementName } from '#src/store/db'
+import { Database } from '#src/store/db'
+import type { StatementName } from '#src/store/statements'
 import { setup as base, eventually, signal } from '../support/setup.ts'
 
 const job = defineJob({
@@ -29,6 +30,7 @@ async function setup() {
       return rows
     },
     tuples: db.tuples.bind(db),
+    write: db.write.bind(db),
   }
   const watch = new EndWatch({ db: counting, events: new Events(), listener: undefined })
   return {

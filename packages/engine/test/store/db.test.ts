@@ -2,10 +2,11 @@ import { createServer, type Server } from 'node:net'
 import { DatabaseTimeout, DatabaseUnavailable, migrate } from 'millrace'
 import { describe, expect, test } from 'vitest'
 import { ConnectGate } from '#src/store/connect-gate'
-import { CommitUnknown, Database, isConnectionFailure, sessionOn } from '#src/store/db'
+import { Database, isConnectionFailure } from '#src/store/db'
 import { jobGet, jobInsert, type NewJob, queueCounts } from '#src/store/jobs'
+import { CommitUnknown, sessionOn } from '#src/store/transaction'
 import { freshDatabase } from '../support/database.ts'
-import { setup as base } from '../support/setup.ts'
+import { setup as base, eventually } from '../support/setup.ts'
 
 async function setup() {
   const t = await base()
@@ -18,6 +19,29 @@ async function setup() {
       await t[Symbol.asyncDispose]()
     },
   }
+}
+
+const job: NewJob = {
+  type: 'task',
+  queue: 'default',
+  tenant: null,
+  priority: 1,
+  payload: '{}',
+  payloadVersion: 1,
+  runAt: null,
+  delayMs: 0,
+  maxAttempts: 1,
+  dedupKey: null,
+  orderKey: null,
+  orderStops: false,
+  limitKey: null,
+  limitConcurrency: null,
+  dedupe: { mode: 'live' },
+  correlationId: null,
+  parentJobId: null,
+  createdBy: null,
+  traceParent: null,
+  workflowId: null,
 }
 
 /** A server that takes connections and says nothing, or counts those it turns away. */
@@ -107,6 +131,73 @@ describe('a transaction', () => {
   })
 })
 
+describe('a transaction that is sent ahead', () => {
+  test('answers all that is asked for at once, one after the other', async () => {
+    await using t = await setup()
+    const asking = t.db.atOnce((tx) => Promise.all([jobInsert(tx, null, [job]), queueCounts(tx, null)]))
+    expect(await asking).toEqual([[expect.any(String)], [expect.objectContaining({ queue: 'default' })]])
+    expect(await queueCounts(t.db, null)).toHaveLength(1)
+  })
+
+  test('fails with what a write failed with that nobody awaited, and leaves nothing', async () => {
+    await using t = await setup()
+    const writing = t.db.transactionAhead(async (tx) => {
+      await jobInsert(tx, null, [job])
+      await tx.write('workflowPostpone', [null, 'no number', 'why', 1])
+      return 'fine'
+    })
+    await expect(writing).rejects.toMatchObject({ code: '22P02', message: expect.stringContaining('no number') })
+    expect(await queueCounts(t.db, null)).toEqual([])
+  })
+
+  test('says of the statements behind one that failed what that one failed with', async () => {
+    await using t = await setup()
+    const said: unknown[] = []
+    const failing = t.db.transactionAhead(async (tx) => {
+      await tx.write('workflowPostpone', [null, 'no number', 'why', 1])
+      await jobInsert(tx, null, [job]).catch((error: unknown) => said.push(error))
+      await queueCounts(tx, null).catch((error: unknown) => said.push(error))
+    })
+    await expect(failing).rejects.toMatchObject({ code: '22P02' })
+    expect(said).toMatchObject([{ code: '22P02' }, { code: '22P02' }])
+  })
+
+  test('is done again without kept plans when a pooler has lost them, and once is enough', async () => {
+    await using t = await setup()
+    let runs = 0
+    const inserting = () =>
+      t.db.transactionAhead((tx) => {
+        runs++
+        return jobInsert(tx, null, [job])
+      })
+    await inserting()
+    await t.db.execute('deallocate all')
+    await inserting()
+    await inserting()
+    expect(runs).toBe(4)
+    expect(await queueCounts(t.db, null)).toMatchObject([{ queue: 'default' }])
+    expect(await t.sql('select count(*)::int as n from millrace.job')).toEqual([{ n: 3 }])
+  })
+
+  test('has an unknown end when its connection dies with the commit under way', async () => {
+    await using t = await setup()
+    const client = await t.pool.connect()
+    await client.query('begin; lock table millrace.job in share mode')
+    const ending = t.db.atOnce((tx) => jobInsert(tx, null, [job])).catch((error: unknown) => error)
+    await eventually(async () => {
+      const [waiting] = await t.sql<{ pid: number }>(
+        `select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+      )
+      if (waiting === undefined) return false
+      await t.sql('select pg_terminate_backend($1)', [waiting.pid])
+      return true
+    })
+    expect(await ending).toBeInstanceOf(CommitUnknown)
+    await client.query('commit')
+    client.release()
+  })
+})
+
 describe('while the server is out of reach', () => {
   test('one process tries to connect at most once per pause, whatever it wants to run', async () => {
     await using server = await mute()
@@ -140,28 +231,6 @@ test("a caller's transaction in another shape than pg's own is enough", async ()
 test('the insert is prepared once per connection, and no other statement is', async () => {
   await using t = await setup()
   const db = new Database({ connection: { connectionString: t.url }, schema: 'millrace', maxConnections: 1 })
-  const job: NewJob = {
-    type: 'task',
-    queue: 'default',
-    tenant: null,
-    priority: 1,
-    payload: '{}',
-    payloadVersion: 1,
-    runAt: null,
-    delayMs: 0,
-    maxAttempts: 1,
-    dedupKey: null,
-    orderKey: null,
-    orderStops: false,
-    limitKey: null,
-    limitConcurrency: null,
-    dedupe: { mode: 'live' },
-    correlationId: null,
-    parentJobId: null,
-    createdBy: null,
-    traceParent: null,
-    workflowId: null,
-  }
   for (let size = 1; size <= 8; size++) await jobInsert(db, null, new Array(size).fill(job))
   await queueCounts(db, null)
   const prepared = await db.transaction((tx) =>

@@ -1,4 +1,4 @@
-import type { Queryable } from '../../store/db.ts'
+import type { Queryable } from '../../store/statements.ts'
 import { driverError } from './driver-error.ts'
 
 /** What is needed of a Drizzle transaction on node-postgres. */

@@ -1,0 +1,115 @@
+// A transaction on one connection: runs our statements, and is itself a `tx` for the caller's own SQL.
+//
+// On connections of ours statements are sent as they come, without waiting for the answer to the one before: what is asked
+// for together shares a way to the server. A caller's connection gets one at a time.
+import pg from 'pg'
+import { monotonicMs } from '../clock.ts'
+import type { Session } from './db.ts'
+import { type KeptPlans, preparedName } from './kept-plan.ts'
+import { type Query, type Queryable, runOn, type StatementName, statementsFor, tuplesOn } from './statements.ts'
+import { TenantTransaction } from './tenant-transaction.ts'
+
+/** Of a transaction in which only code of ours runs, and runs again if need be. */
+export interface Ahead {
+  /** `begin` is on its way, and nothing counts unless it arrives. */
+  begun: Promise<unknown>
+  plans: KeptPlans
+}
+
+export class Transaction implements Session, Queryable {
+  readonly #client: Queryable
+  readonly #texts: Record<StatementName, string>
+  readonly #ahead: Ahead | undefined
+  readonly #isPipelined: boolean
+  #last: Promise<unknown> = Promise.resolve()
+  #failure: { error: unknown } | undefined
+
+  constructor(client: Queryable, schema: string, ahead?: Ahead) {
+    this.#client = client
+    this.#texts = statementsFor(schema)
+    this.#isPipelined = client instanceof pg.Client && client.pipeline
+    this.#ahead = ahead
+    ahead?.begun.catch((error: unknown) => this.#failed(error))
+  }
+
+  /** Why the server rolls back what was to be committed. */
+  async failure(): Promise<unknown> {
+    await this.#last.catch(() => {})
+    return this.#failure === undefined ? new RolledBack() : this.#failure.error
+  }
+
+  query(text: string, values?: unknown[]): Promise<{ rows: unknown[] }> {
+    return this.#client.query(text, values)
+  }
+
+  run<Row>(statement: StatementName, values: readonly unknown[]): Promise<Row[]> {
+    return this.#send((query) => runOn<Row>(this.#client, query), statement, values)
+  }
+
+  tuples<Tuple>(statement: StatementName, values: readonly unknown[]): Promise<Tuple[]> {
+    return this.#send((query) => tuplesOn<Tuple>(this.#client, query), statement, values)
+  }
+
+  async write(statement: StatementName, values: readonly unknown[]): Promise<void> {
+    const written = this.run(statement, values)
+    if (this.#ahead === undefined) await written
+    else written.catch(() => {})
+  }
+
+  #send<Result>(
+    on: (query: Query) => Promise<Result>,
+    statement: StatementName,
+    values: readonly unknown[],
+  ): Promise<Result> {
+    const text = this.#texts[statement]
+    if (this.#ahead !== undefined) return this.#sendAhead(on, { text, values }, this.#ahead)
+    if (this.#isPipelined) return on({ text, values })
+    const send = () => on({ text, values })
+    const sent = this.#last.then(send, send)
+    this.#last = sent
+    return sent
+  }
+
+  /** Statements behind one that failed only say so: what it failed with is what they fail with. */
+  async #sendAhead<Result>(
+    on: (query: Query) => Promise<Result>,
+    { text, values }: Query,
+    { begun, plans }: Ahead,
+  ): Promise<Result> {
+    const sentAtMs = monotonicMs()
+    const sent = on(plans.isAdvisable ? { text, values, name: preparedName(text) } : { text, values })
+    sent.catch((error: unknown) => this.#failed(error))
+    this.#last = sent
+    try {
+      await begun
+      const result = await sent
+      plans.took(monotonicMs() - sentAtMs)
+      return result
+    } catch (error) {
+      throw this.#failure?.error ?? error
+    }
+  }
+
+  #failed(error: unknown): void {
+    this.#failure ??= { error }
+  }
+}
+
+/** The server gave up a transaction that was to be committed. */
+class RolledBack extends Error {
+  constructor() {
+    super('The transaction had failed before, so it was rolled back.')
+  }
+}
+
+/** The connection broke while COMMIT was under way: the caller must look whether it happened. */
+export class CommitUnknown extends Error {
+  constructor(cause: unknown) {
+    super('The connection was lost while the transaction was being committed.', { cause })
+  }
+}
+
+/** Our statements on a transaction that the caller owns. */
+export function sessionOn(tx: Queryable, schema: string): Transaction {
+  return new Transaction(tx instanceof TenantTransaction ? tx.asEngine : tx, schema)
+}
