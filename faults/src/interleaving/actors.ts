@@ -59,7 +59,7 @@ class Play implements Actor {
 
   settling(kind: 'finish' | 'fail', run: RunName): () => Promise<void> {
     return async () => {
-      const won = await settle(this.session, null, [settlementOf(kind, this.subject, run)])
+      const { won } = await settle(this.session, null, [settlementOf(kind, this.subject, run)])
       this.saw({ kind, run }, won.size > 0)
     }
   }
@@ -96,7 +96,7 @@ const rescues: Part = (play) => {
     )
   }
   const write = async () => {
-    const won = await settle(play.session, null, found)
+    const { won } = await settle(play.session, null, found)
     play.saw({ kind: 'rescue' }, won.size > 0)
   }
   play.steps.push(play.sql('begin'), find, write, play.sql('commit'))
@@ -117,7 +117,7 @@ const buriesTheOverdue: Part = (play) => {
     }))
   }
   const write = async () => {
-    const won = await settle(play.session, null, found)
+    const { won } = await settle(play.session, null, found)
     play.saw({ kind: 'deadline' }, won.size > 0)
   }
   play.steps.push(play.sql('begin'), find, write, play.sql('commit'))

@@ -6,7 +6,7 @@ import { jsonArray, plainArray, sharedArray, sparseArray, textArray } from './ar
 import type { Session } from './db.ts'
 import { compareIds } from './job-id.ts'
 import type { Now } from './jobs.ts'
-import { type EndedItem, workflowSettle } from './workflow-items.ts'
+import { type DueWorkflow, type EndedItem, workflowSettle } from './workflow-items.ts'
 
 export interface RecordedFailure extends Failure {
   /** JSON text: the last log lines of the run. */
@@ -67,19 +67,28 @@ export function giveBack({ id, runId }: RunKey): Requeue {
 export const endsStep = (settlement: Settlement): boolean =>
   settlement.kind !== 'requeue' && settlement.workflowId != null
 
+export interface Settled {
+  /** Those whose fence held. */
+  won: ReadonlySet<Settlement>
+  /** Workflows of their jobs in which something may follow. */
+  due: readonly DueWorkflow[]
+}
+
 /**
- * Writes settlements of one kind, none of the same job as another; returns those whose fence held. Only in a transaction
- * if one of them ends a workflow's job. `isOwn`: false if that transaction is a handler's.
+ * Writes settlements of one kind, none of the same job as another. Only in a transaction if one of them ends a workflow's
+ * job; all statements are asked for before one is awaited. `isOwn`: false if that transaction is a handler's.
  */
 export async function settle(
   session: Session,
   now: Now,
   batch: readonly Settlement[],
   { isOwn = true } = {},
-): Promise<Set<Settlement>> {
-  const won = await settleJobs(session, now, batch)
-  if (batch.some(endsStep)) await workflowSettle(session, [...won].flatMap(endedItem), { isOwn })
-  return won
+): Promise<Settled> {
+  const winning = settleJobs(session, now, batch)
+  if (!batch.some(endsStep)) return { won: await winning, due: [] }
+  const telling = workflowSettle(session, batch.flatMap(endedItem), { isOwn })
+  const [won, due] = await Promise.all([winning, telling])
+  return { won, due }
 }
 
 function endedItem(settlement: Settlement): EndedItem[] {

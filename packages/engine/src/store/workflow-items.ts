@@ -18,25 +18,33 @@ export interface EndedItem {
 /** How long a transaction of our own may stand idle with steps locked. No code of others runs meanwhile. */
 const PATIENCE = '2s'
 
+/** A workflow in which something may follow. */
+export interface DueWorkflow {
+  id: string
+  name: string
+}
+
 /**
- * Records how jobs of workflows ended, in the transaction that ends them. Returns the workflows in which something may
- * follow. What was recorded before stays as it is. `isOwn`: the transaction is ours, and is committed at once.
+ * Records how jobs of workflows ended, in the transaction that ends them and behind the statement that does. Returns the
+ * workflows in which something may follow. What was recorded before stays as it is, and so does what has not ended.
+ * `isOwn`: the transaction is ours, and is committed at once.
  */
 export async function workflowSettle(
   session: Session,
   ended: readonly EndedItem[],
   { isOwn }: { isOwn: boolean },
-): Promise<string[]> {
+): Promise<DueWorkflow[]> {
   if (ended.length === 0) return []
   const sorted = [...ended].sort((a, b) => compareIds(a.jobId, b.jobId))
-  const rows = await session.run<{ workflowId: string; needsAdvance: boolean }>('workflowSettle', [
+  const rows = await session.run<{ workflowId: string; name: string | null }>('workflowSettle', [
     plainArray(sorted.map(({ jobId }) => jobId)),
     textArray(sorted.map(({ status }) => status)),
     jsonArray(sorted.map(({ result }) => `[${result ?? ''}]`)),
     textArray(sorted.map(({ reason }) => reason)),
     isOwn ? PATIENCE : null,
   ])
-  return [...new Set(rows.flatMap(({ workflowId, needsAdvance }) => (needsAdvance ? workflowId : [])))]
+  const due = new Map(rows.flatMap(({ workflowId, name }) => (name === null ? [] : [[workflowId, name]])))
+  return [...due].map(([id, name]) => ({ id, name }))
 }
 
 export interface WorkflowItem {
@@ -103,7 +111,7 @@ export async function workflowItemWrite(
   for (let from = 0; from < items.length; from += CHUNK) {
     const chunk = items.slice(from, from + CHUNK)
     const isAnyKept = chunk.some(({ payloadVersion }) => payloadVersion !== null)
-    await session.run('workflowItemWrite', [
+    await session.write('workflowItemWrite', [
       workflowId,
       kind,
       plainArray(chunk.map(({ position }) => position)),

@@ -11,6 +11,7 @@ import type {
 import { jsonArray, plainArray, textArray } from './arrays.ts'
 import type { Session } from './db.ts'
 import type { Now } from './jobs.ts'
+import type { DueWorkflow } from './workflow-items.ts'
 
 export interface NewWorkflow {
   /** Of which workflow it is a step, and which one; null: of none. */
@@ -115,7 +116,7 @@ export async function workflowStepWrite(
   steps: readonly StepRow[],
 ): Promise<void> {
   if (steps.length === 0) return
-  await session.run('workflowStepWrite', [
+  await session.write('workflowStepWrite', [
     workflowId,
     plainArray(steps.map(({ position }) => position)),
     textArray(steps.map(({ status }) => status)),
@@ -139,11 +140,11 @@ export interface WorkflowChange extends Pick<LockedWorkflow, 'id' | 'status' | '
 
 export async function workflowWrite(session: Session, now: Now, change: WorkflowChange): Promise<void> {
   const { id, status, stopping, rollsBack, reason, hasEnded, lookAfterMs } = change
-  await session.run('workflowWrite', [now, id, status, stopping, rollsBack, reason, hasEnded, lookAfterMs])
+  await session.write('workflowWrite', [now, id, status, stopping, rollsBack, reason, hasEnded, lookAfterMs])
 }
 
 /** Those of the workflows in which something may follow. */
-export function workflowDue(session: Session, ids: readonly string[]): Promise<{ id: string; name: string }[]> {
+export function workflowDue(session: Session, ids: readonly string[]): Promise<DueWorkflow[]> {
   return session.run('workflowDue', [plainArray(ids)])
 }
 

@@ -57,6 +57,8 @@ export class InlineRunner {
       isTrusted: () => true,
       ensurePartitions: async () => void (await ensurePartitions(db, clock.databaseNow())),
       onSettled: (entry, result) => void this.#settled(entry, result),
+      onDue: () => {},
+      onStepsEnded: () => {},
       onFlushed: () => {},
       onError: (during, error) => events.emit('database_error', { during, error }),
     })

@@ -8,6 +8,7 @@ import { failureOf } from '../failure.ts'
 import { isNoPartition, isRefused } from '../sql-state.ts'
 import type { Database } from '../store/db.ts'
 import { endsStep, jobRunState, type Settlement, settle } from '../store/settlements.ts'
+import type { DueWorkflow } from '../store/workflow-items.ts'
 import type { Run } from './run.ts'
 
 const MAX_BATCH = 1_000
@@ -40,6 +41,10 @@ export interface AckerServices {
   isTrusted(): boolean
   ensurePartitions(): Promise<void>
   onSettled(entry: Entry, result: SettleResult): void
+  /** Something may follow in these workflows. */
+  onDue(workflows: readonly DueWorkflow[]): void
+  /** Jobs of these workflows have ended, and whether something follows is not known: the reply was lost. */
+  onStepsEnded(workflowIds: readonly string[]): void
   /** There is room for more results. */
   onFlushed(): void
   onError(during: string, error: unknown): void
@@ -97,9 +102,10 @@ export class Acker {
     const settlements = batch.map((entry) => entry.settlement)
     try {
       const now = clock.databaseNow()
-      const won = settlements.some(endsStep)
-        ? await db.transaction((tx) => settle(tx, now, settlements))
+      const { won, due } = settlements.some(endsStep)
+        ? await db.atOnce((tx) => settle(tx, now, settlements))
         : await settle(db, now, settlements)
+      if (due.length > 0) this.#services.onDue(due)
       const missed: Waiting[] = []
       for (const entry of batch) {
         if (won.has(entry.settlement)) this.#settled(entry, 'won')
@@ -152,11 +158,13 @@ export class Acker {
         this.#services.db,
         batch.map((entry) => entry.settlement),
       )
-      const open: Waiting[] = []
-      batch.forEach((entry, i) => {
-        if (states[i] === 'running') open.push(entry)
-        else this.#settled(entry, states[i] === 'settled' || leavesNoTrace(entry.settlement) ? 'won' : 'lost')
-      })
+      const open = batch.filter((_, i) => states[i] === 'running')
+      const won = batch.filter(
+        (entry, i) => states[i] === 'settled' || (states[i] === 'gone' && leavesNoTrace(entry.settlement)),
+      )
+      for (const entry of batch) if (!open.includes(entry)) this.#settled(entry, won.includes(entry) ? 'won' : 'lost')
+      const ended = won.filter(({ settlement }) => endsStep(settlement))
+      if (ended.length > 0) this.#services.onStepsEnded(ended.map(({ run }) => run.job.workflowId as string))
       if (open.length > 0) await this.#write(open, retries)
     } catch (error) {
       this.#services.onError('read back', error)

@@ -98,7 +98,10 @@ export class RunTransitions {
 
   /** The handler's own transaction has settled the run. */
   committed(run: Run): void {
-    if (run.inTransaction !== undefined) this.settled({ run, settlement: run.inTransaction }, 'won')
+    const settlement = run.inTransaction
+    if (settlement === undefined) return
+    this.settled({ run, settlement }, 'won')
+    if (endsStep(settlement)) void this.#services.advancer.heard([run.job.workflowId as string])
   }
 
   leaked(run: Run): void {
@@ -109,7 +112,7 @@ export class RunTransitions {
   }
 
   settled(entry: Entry, result: SettleResult): void {
-    const { admissions, advancer, dispatcher, events, fetcher, governor, waker } = this.#services
+    const { admissions, dispatcher, events, fetcher, governor, waker } = this.#services
     const { run, settlement } = entry
     dispatcher.forget(run)
     // Its place is free for others, also in other processes.
@@ -118,7 +121,6 @@ export class RunTransitions {
     reportSettled(events, entry, result)
     if (result !== 'won') return
     admissions.makeRoom(run, settlement)
-    if (endsStep(settlement)) void advancer.heard([run.job.workflowId as string])
     if (settlement.kind !== 'requeue') return
     // What was given back is due for anybody, at once; what has a delay is ours to remember.
     if (settlement.delayMs === null) waker.wake([run.job.queue])

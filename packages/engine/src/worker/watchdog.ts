@@ -100,7 +100,7 @@ export class Watchdog {
     const { connection } = this.#services
     try {
       const session = await connection.session()
-      const won = await connection.within(settle(session, null, settlements))
+      const { won } = await connection.within(settle(session, null, settlements))
       await this.#tellWorkflows(session, [...won], `stuck: ${message}`)
     } catch {
       // It then runs again, and is buried at the next deadline or the third crash.
@@ -111,7 +111,8 @@ export class Watchdog {
   async #tellWorkflows(session: Session, buried: readonly { id: string }[], reason: string): Promise<void> {
     const ended = buried.map(({ id: jobId }) => ({ jobId, status: 'failed' as const, result: null, reason }))
     const { connection, schema } = this.#services
-    const workflowIds = await connection.within(workflowSettle(session, ended, { isOwn: true }))
+    const due = await connection.within(workflowSettle(session, ended, { isOwn: true }))
+    const workflowIds = due.map(({ id }) => id)
     await connection.within(notifyWorkflows(session, schema, workflowIds))
   }
 }

@@ -132,13 +132,15 @@ export class WorkerParts {
   }
 
   #makeAcker(): Acker {
-    const { db, clock, onError } = this.#services
+    const { db, clock, advancer, onError } = this.#services
     return new Acker({
       db,
       clock,
       isTrusted: () => this.lease.isTrusted(),
       ensurePartitions: async () => void (await ensurePartitions(db, clock.databaseNow())),
       onSettled: (entry, result) => this.transitions.settled(entry, result),
+      onDue: (workflows) => void advancer.due(workflows),
+      onStepsEnded: (workflowIds) => void advancer.heard(workflowIds),
       onFlushed: () => this.fetcher.nudge(),
       onError,
     })

@@ -14,12 +14,13 @@ import { isTransient } from '../sql-state.ts'
 import { type Database, isConnectionFailure } from '../store/db.ts'
 import { lookAt } from '../store/ended-jobs.ts'
 import type { WorkKey } from '../store/keyed-work.ts'
-import { type EndedItem, workflowSettle } from '../store/workflow-items.ts'
+import { type DueWorkflow, type EndedItem, workflowSettle } from '../store/workflow-items.ts'
 import { workflowDue, workflowHold, workflowLook, workflowPostpone } from '../store/workflows.ts'
 import { FIXED_CHAIN } from './chain.ts'
 import { cancelWith } from './children.ts'
 import { type Advanced, advanceIn, type CourseOptions, type CourseServices } from './course.ts'
 import { reportEnd } from './end-events.ts'
+import { Line } from './line.ts'
 import { withoutRefused } from './step-inserts.ts'
 
 export interface AdvancerServices extends CourseServices {
@@ -60,9 +61,10 @@ const NOBODY =
 
 export class Advancer {
   readonly #services: AdvancerServices
+  readonly #line = new Line(AT_ONCE, (id) => this.#advanceOne(id))
   #heard = new Set<string>()
+  #looking: Promise<void> | undefined
   #hasSeen = false
-  #turn: Promise<void> | undefined
   /** Names that were told of once. */
   readonly #unknown = new Set<string>()
   #sweepAfter = '0'
@@ -80,35 +82,44 @@ export class Advancer {
     return this.#hasSeen || this.#services.definitions.names.length > 0
   }
 
+  /** In these something may follow. Resolves when it was done. Never fails. */
+  async due(workflows: readonly DueWorkflow[]): Promise<void> {
+    this.#hasSeen = true
+    const known = new Set(workflows.filter((each) => this.#isKnown(each)).map(({ id }) => id))
+    const unknown = workflows.map(({ id }) => id).filter((id) => !known.has(id))
+    // Whoever ended the job is not who starts the next one: nothing is inherited from it.
+    const advanced = runContext.exit(() => this.#line.add(known))
+    await this.#services.tell(unknown)
+    await advanced
+  }
+
   /** Jobs of these workflows have ended. Resolves when what follows was done. Never fails. */
   heard(workflowIds: readonly string[]): Promise<void> {
     for (const id of workflowIds) this.#heard.add(id)
-    if (workflowIds.length > 0) this.#hasSeen = true
-    if (this.#heard.size === 0) return this.#turn ?? Promise.resolve()
-    // Whoever ended the job is not who starts the next one: nothing is inherited from it.
-    this.#turn ??= runContext.exit(() => this.#takeTurns())
-    return this.#turn
+    if (this.#heard.size === 0) return Promise.resolve()
+    this.#looking ??= this.#lookAtHeard()
+    return this.#looking
   }
 
   /** Another process has ended jobs of these workflows, and does not know them: whoever does is asked. Never fails. */
   async told(workflowIds: readonly string[]): Promise<void> {
-    try {
-      const due = await workflowDue(this.#services.db, workflowIds)
-      await this.heard(due.filter(({ name }) => this.#services.definitions.has(name)).map(({ id }) => id))
-    } catch (error) {
-      this.#services.onError('look for workflows', error)
-    }
+    const due = await this.#dueAmong(workflowIds)
+    await this.due(due.filter(({ name }) => this.#services.definitions.has(name)))
   }
 
   /** Resolves when nothing is under way. */
   async idle(): Promise<void> {
-    await this.#turn
+    await this.#looking
+    await this.#line.idle()
   }
 
   /** One workflow, in a transaction of its own. Throws what hinders it. Undefined: there is none. */
   async advance(id: string, options: CourseOptions = {}): Promise<Advanced | undefined> {
     const advanced = await withoutRefused((how) =>
-      this.#services.db.transaction((tx) => advanceIn(tx, this.#services, id, { ...options, ...how }), DEADLINE_MS),
+      this.#services.db.transactionAhead(
+        (tx) => advanceIn(tx, this.#services, id, { ...options, ...how }),
+        DEADLINE_MS,
+      ),
     )
     if (advanced !== undefined) await this.afterwards(advanced)
     return advanced
@@ -146,7 +157,7 @@ export class Advancer {
     this.#sweepAfter = seen ?? '0'
     await this.#holdUnknown(unknown)
     const found = lost.length === 0 ? [] : await this.#recordLost(lost)
-    await this.#advanceAll(new Set([...open, ...found]))
+    await this.#line.add(new Set([...open, ...found]))
     const isMore = Math.max(open.length, lost.length) === SWEEP_LIMIT
     return { advanced: open.length, found: lost.length, isMore, dueInMs }
   }
@@ -186,35 +197,30 @@ export class Advancer {
       if (status === 'cancelled') return [{ jobId, status, result: null, reason }]
       return [{ jobId, status: 'failed', result: null, reason: `${reason}: ${error}` }]
     })
-    const workflowIds = await workflowSettle(db, ended, { isOwn: true })
-    const due = await workflowDue(db, workflowIds)
+    const due = await workflowSettle(db, ended, { isOwn: true })
     return due.filter(({ name }) => definitions.has(name)).map(({ id }) => id)
   }
 
-  async #takeTurns(): Promise<void> {
-    // What one flush has ended comes together.
-    await Promise.resolve()
+  async #lookAtHeard(): Promise<void> {
+    const followed: Promise<void>[] = []
     while (this.#heard.size > 0) {
+      // What ends at once comes together.
+      await Promise.resolve()
       const ids = [...this.#heard]
       this.#heard = new Set()
-      try {
-        const due = await workflowDue(this.#services.db, ids)
-        const known = new Set(due.filter((each) => this.#isKnown(each)).map(({ id }) => id))
-        await this.#services.tell(due.map(({ id }) => id).filter((id) => !known.has(id)))
-        await this.#advanceAll(known)
-      } catch (error) {
-        this.#services.onError('look for workflows', error)
-      }
+      followed.push(this.due(await this.#dueAmong(ids)))
     }
-    this.#turn = undefined
+    this.#looking = undefined
+    await Promise.all(followed)
   }
 
-  async #advanceAll(ids: ReadonlySet<string>): Promise<void> {
-    const queue = ids[Symbol.iterator]()
-    const next = async () => {
-      for (const id of queue) await this.#advanceOne(id)
+  async #dueAmong(ids: readonly string[]): Promise<DueWorkflow[]> {
+    try {
+      return await workflowDue(this.#services.db, ids)
+    } catch (error) {
+      this.#services.onError('look for workflows', error)
+      return []
     }
-    await Promise.all(Array.from({ length: Math.min(AT_ONCE, ids.size) }, next))
   }
 
   async #advanceOne(id: string): Promise<void> {

@@ -62,9 +62,10 @@ export async function advanceIn(
   id: string,
   options: CourseOptions = {},
 ): Promise<Advanced | undefined> {
-  const workflow = await workflowLock(session, id, { isOwn: options.tells !== true })
+  // Asked for together, read one after the other: what the steps say is said under the lock.
+  const locking = workflowLock(session, id, { isOwn: options.tells !== true })
+  const [workflow, steps] = await Promise.all([locking, workflowStepRows(session, id)])
   if (workflow === undefined) return undefined
-  const steps = await workflowStepRows(session, id)
   return new Course(session, services, { workflow, steps, options }).run()
 }
 

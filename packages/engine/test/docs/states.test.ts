@@ -440,7 +440,7 @@ describe('a fence', () => {
       expect(await jobReleaseRun(t.db, null, { workerId, runId: stale.runId })).toEqual([])
       expect(await jobReleaseRun(t.db, null, { workerId: randomUUID(), runId })).toEqual([])
     } else {
-      expect(await settle(t.db, null, [settlement(stale)])).toEqual(new Set())
+      expect((await settle(t.db, null, [settlement(stale)])).won).toEqual(new Set())
     }
     expect(await t.row(id)).toEqual(before)
   })

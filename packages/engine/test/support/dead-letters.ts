@@ -36,7 +36,7 @@ export async function graveyard() {
       drop: false,
     }))
     if (at !== null) await ensurePartitions(db, at)
-    const won = await settle(db, at, burials)
+    const { won } = await settle(db, at, burials)
     if (won.size !== jobIds.length) throw new Error(`${jobIds.length - won.size} jobs were not there to die`)
     const letters = await t.sql<{ id: string; job_id: string }>(
       'select id, job_id from millrace.dead_letter_jobs where job_id = any($1)',

@@ -23,7 +23,7 @@ export async function hands(contracts: readonly JobContract[], start = '2030-01-
   const db = new Database({ connection: { connectionString: t.url }, schema: 'millrace', maxConnections: 4 })
   await ensurePartitions(db, clock.now())
   const millrace = t.client(contracts, { clock })
-  const settled = async (settlement: Settlement) => (await settle(db, clock.now(), [settlement])).size === 1
+  const settled = async (settlement: Settlement) => (await settle(db, clock.now(), [settlement])).won.size === 1
   const key = ({ job, runId }: HandRun) => ({ id: job.id, runId })
   const failure = { class: 'E', message: 'failed by hand', stack: null, fingerprint: 'f', logs: null }
   const retention = 'standard' as const

@@ -2,7 +2,8 @@
 import { createMillrace, defineJob, defineWorkflow, implement } from 'millrace'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
-import { Database, type Transaction } from '#src/store/db'
+import { Database } from '#src/store/db'
+import type { Transaction } from '#src/store/transaction'
 import { workflowSettle } from '#src/store/workflow-items'
 import { workflowLock } from '#src/store/workflows'
 import { setup, shortLease, silent } from '../support/setup.ts'
@@ -29,6 +30,7 @@ test('a transaction of our own that locks rows of a workflow may not stand idle 
       return patienceOf(tx)
     })
   expect(await within((tx) => workflowLock(tx, id, { isOwn: true }))).toBe('10s')
+  await t.sql('delete from millrace.job')
   const end = { jobId, status: 'completed' as const, result: '{"did":"a"}', reason: null }
   expect(await within((tx) => workflowSettle(tx, [end], { isOwn: true }))).toBe('2s')
   expect(await within(async () => {})).toBe('0')

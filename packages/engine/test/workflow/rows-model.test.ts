@@ -165,9 +165,9 @@ class Rows {
     )
     const write = (part: readonly Settlement[]) => this.#db.transaction((tx) => settle(tx, null, part))
     const won = await Promise.all(parts.map(write))
-    expect(won.map(({ size }) => size)).toEqual(parts.map(({ length }) => length))
+    expect(won.map((each) => each.won.size)).toEqual(parts.map(({ length }) => length))
     if (!isRepeated) return
-    for (const again of await Promise.all(parts.map(write))) expect(again.size).toBe(0)
+    for (const again of await Promise.all(parts.map(write))) expect(again.won.size).toBe(0)
     const told = ends.map(({ id: jobId }) => ({ jobId, status: 'failed' as const, result: null, reason: null }))
     expect(await workflowSettle(this.#db, told, { isOwn: true })).toEqual([])
   }

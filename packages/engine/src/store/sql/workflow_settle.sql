@@ -1,11 +1,13 @@
--- Jobs of workflows have ended for good: record it, and count them off their steps. In the transaction that ends them.
+-- Jobs of workflows have ended for good: record it, and count them off their steps. In the transaction that ends them, and
+-- behind the statement that does: those that are still there have not ended, whatever is said of them.
 -- Params:  $1 job_ids bigint[], in order and none twice, $2 statuses text[]: 'completed', 'failed' or 'cancelled',
 --          $3 results jsonb: an array of [] or [result], $4 reasons text[], $5 patience text or null: the transaction is
 --          somebody else's
--- Returns: workflow_id, needs_advance of the steps that were counted down. Said twice, the second time nothing.
+-- Returns: workflow_id and name of the workflow for each step that was counted down; name is null if its jobs have not all
+--          ended, so that nothing can follow. Said twice, the second time nothing.
 -- Locks:   those items, in the order of their jobs; then their steps, in order. Never a workflow. A process that is frozen
 --          before its commit loses them with its connection after so much idle time: others have jobs of those steps, too.
--- Index:   workflow_item_by_job_idx, workflow_step_pkey
+-- Index:   workflow_item_by_job_idx, job_pkey, workflow_step_pkey, workflow_pkey
 -- width_bucket is a job's position among the ids, as in job_finish.sql.
 with recorded as (
   update millrace.workflow_item
@@ -13,6 +15,7 @@ with recorded as (
       result = $3::jsonb -> (width_bucket(job_id, $1) - 1) -> 0
   where job_id = any($1::bigint[])
     and status = 'running'
+    and not exists (select from millrace.job where id = job_id)
   returning workflow_id, position, kind, status
 ),
 ended as materialized (
@@ -41,5 +44,6 @@ from ended
 join locked using (workflow_id, position)
 where step.workflow_id = ended.workflow_id
   and step.position = ended.position
-returning step.workflow_id, step.needs_advance,
+returning step.workflow_id,
+  case when step.needs_advance then (select name from millrace.workflow where id = step.workflow_id) end as name,
   case when $5::text is not null then set_config('idle_in_transaction_session_timeout', $5, true) end as patience;
