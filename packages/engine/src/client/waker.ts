@@ -4,6 +4,7 @@
 // sent per row, in a transaction that writes nothing: the lock is held until the commit is on disk. Inside a caller's
 // transaction it is part of the insert, once per transaction and queue; so it is in the first insert after a silence, where
 // nobody waits for the lock and an idle worker starts the sooner. It can be switched off.
+import { randomUUID } from 'node:crypto'
 import { monotonicMs } from '../clock.ts'
 import type { Database } from '../store/db.ts'
 import type { InsertOptions } from '../store/jobs.ts'
@@ -19,6 +20,8 @@ const MAX_KEYS_TOLD = 100
 export class Waker {
   readonly #db: Database
   readonly #isEnabled: boolean
+  /** By which workers of this process know what they were told before. */
+  readonly token = randomUUID().slice(0, 8)
   readonly #local = new Set<(queue: string) => void>()
   readonly #rules = new Set<() => void>()
   readonly #schedules = new Set<() => void>()
@@ -87,7 +90,7 @@ export class Waker {
   /** What an insert in a caller's transaction tells: Postgres delivers it if and when that transaction commits. */
   tellAtCommit(queues: Iterable<string>, keys: readonly WorkKey[] = []): InsertOptions {
     if (!this.#isEnabled) return {}
-    const work = [...queues].map((queue) => encodeMessage(workIn(queue)))
+    const work = [...queues].map((queue) => encodeMessage({ kind: 'work', queue }))
     const blocked = new Set(keys.map((key) => encodeMessage({ kind: 'key', key })))
     const messages = [...work, ...[...blocked].slice(0, MAX_KEYS_TOLD)]
     return { tell: { channel: channelOf(this.#db.schema), messages } }
@@ -116,8 +119,6 @@ export class Waker {
     this.#timer = undefined
     this.#lastSentMs = monotonicMs()
     // Only a hint: if it cannot be sent, polling finds the work.
-    await this.tellWorkers(queues.map(workIn))
+    await this.tellWorkers(queues.map((queue) => ({ kind: 'work', queue, from: this.token })))
   }
 }
-
-const workIn = (queue: string): Message => ({ kind: 'work', queue })

@@ -163,8 +163,10 @@ export interface NextDue {
 }
 
 export async function jobNextDue(session: Session, now: Now, queues: readonly string[]): Promise<NextDue> {
-  const [row] = await session.run<NextDue>('jobNextDue', [now, textArray(queues)])
-  return row as NextDue
+  const values = [now, textArray(queues)]
+  const rows = await session.tuples<[number | null, string[], number]>('jobNextDue', values, { keepsPlan: true })
+  const [waitMs, sharedQueues, rulesVersion] = rows[0] as [number | null, string[], number]
+  return { waitMs, sharedQueues, rulesVersion }
 }
 
 /** Gives back what a claim took whose reply never came. */

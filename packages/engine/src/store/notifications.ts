@@ -13,7 +13,8 @@ export const endedChannelOf = (schema: string): string => `${schema}_ended`
 const IDS_PER_MESSAGE = 300
 
 export type Message =
-  | { kind: 'work'; queue: string }
+  /** `from`: who has told its own workers already. */
+  | { kind: 'work'; queue: string; from?: string | undefined }
   | { kind: 'reconcile'; workerId: string }
   /** Tenants, pauses or limits were changed. */
   | { kind: 'rules' }
@@ -30,7 +31,7 @@ export type Message =
 export function encodeMessage(message: Message): string {
   switch (message.kind) {
     case 'work':
-      return `w:${message.queue}`
+      return message.from === undefined ? `w:${message.queue}` : `o:${message.from}:${message.queue}`
     case 'reconcile':
       return `r:${message.workerId}`
     case 'rules':
@@ -53,6 +54,7 @@ export function encodeMessage(message: Message): string {
 export function decodeMessage(payload: string): Message | undefined {
   const rest = payload.slice(2)
   if (payload.startsWith('w:')) return { kind: 'work', queue: rest }
+  if (payload.startsWith('o:')) return decodeOwnWork(rest)
   if (payload.startsWith('r:')) return { kind: 'reconcile', workerId: rest }
   if (payload.startsWith('g:')) return { kind: 'rules' }
   if (payload.startsWith('s:')) return { kind: 'schedules' }
@@ -61,6 +63,11 @@ export function decodeMessage(payload: string): Message | undefined {
   if (payload.startsWith('f:')) return { kind: 'workflows', ids: decodeIds(rest) }
   if (payload.startsWith('k:')) return { kind: 'key', key: decodeKey(rest) }
   return undefined
+}
+
+function decodeOwnWork(text: string): Message {
+  const end = text.indexOf(':')
+  return { kind: 'work', queue: text.slice(end + 1), from: text.slice(0, end) }
 }
 
 function decodeKey(text: string): WorkKey {

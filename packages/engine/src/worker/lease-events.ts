@@ -48,7 +48,7 @@ export function leaseEvents(parts: LeaseListeners, services: LeaseEventServices)
       if (!parts.wakeUps.isListenTrusted) parts.wakeUps.rules()
       parts.reconciler.reconcile(rows, sentAtMs).catch((error: unknown) => onError('reconcile', error))
     },
-    onWork: (queue) => parts.wakeUps.work(queue),
+    onWork: (queue, from) => from !== services.waker.token && parts.wakeUps.work(queue),
     onRules: () => parts.wakeUps.rules(),
     onSchedules: () => parts.wakeUps.schedules(),
     onAwaited: (ids) => herald.remember(ids),

@@ -22,7 +22,7 @@ export interface LeaseEvents {
   /** Trusted (again). */
   onTrusted(): void
   onRunning(rows: RunningRow[], sentAtMs: number): void
-  onWork(queue: string): void
+  onWork(queue: string, from: string | undefined): void
   onRules(): void
   onSchedules(): void
   onAwaited(ids: readonly string[]): void
@@ -121,7 +121,7 @@ export class Lease {
         this.#events.onSchedules()
         break
       case 'work':
-        this.#events.onWork(message.queue)
+        this.#events.onWork(message.queue, message.from)
         break
       case 'awaited':
         this.#events.onAwaited(message.ids)

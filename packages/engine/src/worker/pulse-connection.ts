@@ -2,9 +2,10 @@
 import { randomUUID } from 'node:crypto'
 import pg from 'pg'
 import { monotonicMs } from '../clock.ts'
-import { type Session, sessionOn } from '../store/db.ts'
+import type { Session } from '../store/db.ts'
 import type { WorkKey } from '../store/keyed-work.ts'
 import { channelOf, decodeMessage, notify } from '../store/notifications.ts'
+import { sessionOn } from '../store/transaction.ts'
 import type { PulseSettings } from './pulse-protocol.ts'
 
 const RECONNECT_MS = 2_000
@@ -14,7 +15,7 @@ const ECHO_MS = 2_000
 const LISTEN_RETRY_MS = 60_000
 
 export interface PulseConnectionEvents {
-  onWork(queue: string): void
+  onWork(queue: string, from: string | undefined): void
   onRules(): void
   onSchedules(): void
   onReconcile(workerId: string): void
@@ -152,7 +153,7 @@ export class PulseConnection {
 
   #hear(payload: string): void {
     const message = decodeMessage(payload)
-    if (message?.kind === 'work') this.#events.onWork(message.queue)
+    if (message?.kind === 'work') this.#events.onWork(message.queue, message.from)
     if (message?.kind === 'rules') this.#events.onRules()
     if (message?.kind === 'schedules') this.#events.onSchedules()
     if (message?.kind === 'reconcile') this.#events.onReconcile(message.workerId)

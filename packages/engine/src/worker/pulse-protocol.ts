@@ -48,7 +48,7 @@ export type FromPulse =
   | { kind: 'running'; workerId: string; rows: RunningRow[]; sentAtMs: number }
   /** The lease was ended by somebody else. */
   | { kind: 'lost'; workerId: string }
-  | { kind: 'work'; queue: string }
+  | { kind: 'work'; queue: string; from: string | undefined }
   /** Tenants, pauses or limits were changed. */
   | { kind: 'rules' }
   /** Schedules were changed. */

@@ -25,7 +25,7 @@ class PulseThread {
     const board = new Board(settings.board)
     this.#placements = new Placements(board.size)
     this.#connection = new PulseConnection(settings, {
-      onWork: (queue) => post({ kind: 'work', queue }),
+      onWork: (queue, from) => post({ kind: 'work', queue, from }),
       onRules: () => post({ kind: 'rules' }),
       onSchedules: () => post({ kind: 'schedules' }),
       onReconcile: (workerId) => workerId === this.#heartbeat.workerId && void this.#heartbeat.beat(),

@@ -2,6 +2,8 @@ import { defineJob, defineQueues, InvalidPayload, KeyBusy, TenantMismatch, Tenan
 import pg from 'pg'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
+import { Millrace } from '#src/millrace'
+import { decodeMessage } from '#src/store/notifications'
 import { type Setup, setup, signal } from '../support/setup.ts'
 
 const queues = defineQueues({ default: { priority: 3 }, orgs: { tenant: 'required' } })
@@ -328,6 +330,18 @@ describe('wake-ups', () => {
     }
     await tx.end()
     expect(await heard()).toEqual(['w:default', 'w:orgs', 'w:default', 'w:orgs', 'w:default', 'w:orgs'])
+  })
+
+  test('a program tells others under its own name: its workers were told before', async () => {
+    await using t = await setup()
+    const heard = await listening(t)
+    const millrace = t.client(jobs)
+    await millrace.enqueueMany(note, [{ text: '' }, { text: '' }])
+    await millrace.close()
+    const { token } = Millrace.servicesOf(millrace as never).waker
+    const messages = await heard()
+    expect(messages).toEqual([`o:${token}:default`])
+    expect(messages.map(decodeMessage)).toEqual([{ kind: 'work', queue: 'default', from: token }])
   })
 
   test('a program that closes right after its last enqueue has sent its message', async () => {
