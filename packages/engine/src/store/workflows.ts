@@ -110,6 +110,21 @@ export function workflowStepRows(session: Session, workflowId: string): Promise<
   return session.run('workflowStepRows', [workflowId])
 }
 
+export interface StepPart {
+  steps: StepRow[]
+  /** The highest place that any step of the workflow has among those that ended. */
+  lastPlace: number
+  /** Steps that are not in here wait or run. */
+  isOpenElsewhere: boolean
+}
+
+/** The steps that matter where jobs have completed: what has ended, what can start now, and what comes before that. */
+export async function workflowStepPart(session: Session, workflowId: string): Promise<StepPart> {
+  type Row = StepRow & Pick<StepPart, 'lastPlace' | 'isOpenElsewhere'>
+  const steps = await session.run<Row>('workflowStepPart', [workflowId])
+  return { steps, lastPlace: steps[0]?.lastPlace ?? 0, isOpenElsewhere: steps[0]?.isOpenElsewhere ?? true }
+}
+
 export async function workflowStepWrite(
   session: Session,
   workflowId: string,

@@ -1,5 +1,6 @@
 // What a worker does when something is the matter with its lease, and with what its pulse hears and sees.
 import type { Herald } from '../client/herald.ts'
+import type { Waker } from '../client/waker.ts'
 import { LeaseLost } from '../errors.ts'
 import type { Events } from '../events.ts'
 import type { Logger } from '../logger.ts'
@@ -26,11 +27,12 @@ export interface LeaseEventServices {
   logger: Logger
   herald: Herald
   advancer: Advancer
+  waker: Waker
   onError(during: string, error: unknown): void
 }
 
 export function leaseEvents(parts: LeaseListeners, services: LeaseEventServices): LeaseEvents {
-  const { events, logger, herald, advancer, onError } = services
+  const { events, logger, herald, advancer, waker, onError } = services
   return {
     onLost: (workerId, why) => {
       logger.error({ worker: workerId, why }, 'the lease is lost: running jobs were aborted')
@@ -48,7 +50,7 @@ export function leaseEvents(parts: LeaseListeners, services: LeaseEventServices)
       if (!parts.wakeUps.isListenTrusted) parts.wakeUps.rules()
       parts.reconciler.reconcile(rows, sentAtMs).catch((error: unknown) => onError('reconcile', error))
     },
-    onWork: (queue, from) => from !== services.waker.token && parts.wakeUps.work(queue),
+    onWork: (queue, from) => from !== waker.token && parts.wakeUps.work(queue),
     onRules: () => parts.wakeUps.rules(),
     onSchedules: () => parts.wakeUps.schedules(),
     onAwaited: (ids) => herald.remember(ids),

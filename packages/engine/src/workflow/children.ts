@@ -9,7 +9,7 @@ import type { Advanced, CourseOptions, CourseServices } from './course.ts'
 import { hasEnded } from './decide.ts'
 import type { StepDefinition, StepScope } from './definition.ts'
 import { newWorkflow } from './new-workflow.ts'
-import { nextPlace } from './standing.ts'
+import type { Steps } from './steps.ts'
 import type { WaitDefinition } from './waits.ts'
 
 type Advance = (id: string, options: CourseOptions) => Promise<Advanced | undefined>
@@ -19,12 +19,12 @@ export const ROLLED_BACK_WITH_PARENT = 'the workflow of which it is a step is ro
 export class Children {
   readonly #session: Session
   readonly #services: CourseServices
-  readonly #steps: readonly StepRow[]
+  readonly #steps: Steps
   readonly #advance: Advance
   /** What has to be done for them when the transaction has committed. */
   readonly advanced: Advanced[] = []
 
-  constructor(session: Session, services: CourseServices, given: { steps: readonly StepRow[]; advance: Advance }) {
+  constructor(session: Session, services: CourseServices, given: { steps: Steps; advance: Advance }) {
     this.#session = session
     this.#services = services
     this.#steps = given.steps
@@ -39,7 +39,7 @@ export class Children {
     const { status, reason } = await this.#carryOn(id, isResumed ? { change: doAgain } : {})
     Object.assign(step, { items: 1, itemsLeft: 0, itemsFailed: 0, itemsCancelled: 0, reason })
     if (!hasEnded(status)) Object.assign(step, { status: 'running', itemsLeft: 1 })
-    else if (status === 'completed') Object.assign(step, { status: 'completed', completedAs: nextPlace(this.#steps) })
+    else if (status === 'completed') Object.assign(step, { status: 'completed', completedAs: this.#steps.nextPlace() })
     else Object.assign(step, { status: 'failed', itemsFailed: 1 })
   }
 

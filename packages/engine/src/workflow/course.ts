@@ -8,6 +8,7 @@ import {
   type LockedWorkflow,
   type StepRow,
   workflowLock,
+  workflowStepPart,
   workflowStepRows,
   workflowStepWrite,
   workflowWrite,
@@ -15,10 +16,11 @@ import {
 import { Children, newChild } from './children.ts'
 import { decide, hasEnded } from './decide.ts'
 import type { Decision } from './graph.ts'
-import { completedJobs, endedAs, failureReason, hasEndedJobs, hasEndedUndo, nextPlace, stateOf } from './standing.ts'
+import { completedJobs, endedAs, failureReason, hasEndedJobs, hasEndedUndo, stateOf } from './standing.ts'
 import { CONDITION_NOT_MET } from './start-rules.ts'
 import { type InsertServices, insertStarted, type Retrial, type Started, StartRefused } from './step-inserts.ts'
 import { type Edits, StepFailed, type StepJob, StepJobs, type StepJobsServices } from './step-jobs.ts'
+import { isPartEnough, Steps } from './steps.ts'
 import { isWait, Waits, waitsUntil } from './waits.ts'
 
 export type CourseServices = StepJobsServices & InsertServices
@@ -64,8 +66,11 @@ export async function advanceIn(
 ): Promise<Advanced | undefined> {
   // Asked for together, read one after the other: what the steps say is said under the lock.
   const locking = workflowLock(session, id, { isOwn: options.tells !== true })
-  const [workflow, steps] = await Promise.all([locking, workflowStepRows(session, id)])
+  const reading = options.change === undefined ? workflowStepPart(session, id) : undefined
+  const [workflow, part] = await Promise.all([locking, reading])
   if (workflow === undefined) return undefined
+  const isEnough = part !== undefined && isPartEnough(workflow, part)
+  const steps = isEnough ? Steps.part(part) : Steps.all(await workflowStepRows(session, id))
   return new Course(session, services, { workflow, steps, options }).run()
 }
 
@@ -73,9 +78,8 @@ class Course {
   readonly #session: Session
   readonly #services: CourseServices
   readonly #workflow: LockedWorkflow
-  readonly #steps: readonly StepRow[]
-  readonly #byName: ReadonlyMap<string, StepRow>
   readonly #options: CourseOptions
+  readonly #steps: Steps
   readonly #jobs: StepJobs
   readonly #waits: Waits
   readonly #children: Children
@@ -87,35 +91,35 @@ class Course {
   constructor(
     session: Session,
     services: CourseServices,
-    { workflow, steps, options }: { workflow: LockedWorkflow; steps: readonly StepRow[]; options: CourseOptions },
+    { workflow, steps, options }: { workflow: LockedWorkflow; steps: Steps; options: CourseOptions },
   ) {
     this.#session = session
     this.#services = services
     this.#workflow = workflow
     this.#steps = steps
     this.#options = options
-    this.#byName = new Map(steps.map((step) => [step.name, step]))
     const { tells = false } = options
     const advance = (id: string, how: CourseOptions) => advanceIn(session, services, id, { ...how, tells })
     this.#children = new Children(session, services, { steps, advance })
     this.#waits = new Waits(session, services.clock.databaseNow(), { id: workflow.id, steps })
-    this.#jobs = new StepJobs(session, services, { workflow, steps: this.#byName, edits: options.edits ?? {} })
+    this.#jobs = new StepJobs(session, services, { workflow, steps: steps.byName, edits: options.edits ?? {} })
   }
 
   async run(): Promise<Advanced> {
     const before = factsOf(this.#workflow)
     const { change } = this.#options
-    for (const step of change?.(this.#workflow, this.#steps) ?? []) this.#changed.add(step)
+    for (const step of change?.(this.#workflow, this.#steps.rows) ?? []) this.#changed.add(step)
     const hadEnded = hasEnded(this.#workflow.status)
     for (const step of await this.#waits.end()) this.#changed.add(step)
     await this.#endSteps()
-    while (await this.#carryOut(decide(stateOf(this.#workflow, this.#steps, this.#asked))));
+    do if (this.#steps.isTooSmall) await this.#readAll()
+    while (await this.#carryOut(decide(stateOf(this.#workflow, this.#steps, this.#asked))))
     const isOver = hasEnded(this.#workflow.status)
     Object.assign(this.#workflow, { held: null, isLookedAfter: false })
-    await workflowStepWrite(this.#session, this.#workflow.id, [...this.#changed])
+    await this.#writeSteps()
     if (factsOf(this.#workflow) !== before || this.#asked.size > 0) await this.#write(isOver)
     if (isOver && !hadEnded) await this.#tellParent()
-    const asked = this.#steps.filter(({ name }) => this.#asked.has(name))
+    const asked = this.#steps.rows.filter(({ name }) => this.#asked.has(name))
     return {
       workflow: this.#workflow,
       hasEnded: isOver && !hadEnded,
@@ -130,15 +134,14 @@ class Course {
 
   /** In the order in which they ended, however late anybody looks; of those that ended at once, as they were declared. */
   async #endSteps(): Promise<void> {
-    const ended = this.#steps.filter(hasEndedJobs).sort(byEnd)
-    const undone = this.#steps.filter(hasEndedUndo)
+    const ended = this.#steps.rows.filter(hasEndedJobs).sort(byEnd)
+    const undone = this.#steps.rows.filter(hasEndedUndo)
     const failed = ended.filter((step) => endedAs(step) !== 'completed')
     const reasons = await this.#reasonsOf(failed, 'do')
-    let place = nextPlace(this.#steps)
     for (const step of ended) {
       step.status = endedAs(step)
       step.reason = reasons.get(step.position) ?? step.reason
-      if (completedJobs(step) > 0 || step.status === 'completed') step.completedAs = place++
+      if (completedJobs(step) > 0 || step.status === 'completed') step.completedAs = this.#steps.nextPlace()
       this.#changed.add(step)
     }
     const undoReasons = await this.#reasonsOf(
@@ -150,7 +153,7 @@ class Course {
       step.reason = undoReasons.get(step.position) ?? step.reason
       this.#changed.add(step)
     }
-    for (const step of this.#steps) if (step.needsAdvance) this.#changed.add(step)
+    for (const step of this.#steps.rows) if (step.needsAdvance) this.#changed.add(step)
   }
 
   async #reasonsOf(steps: readonly StepRow[], kind: 'do' | 'undo'): Promise<Map<number, string | null>> {
@@ -164,7 +167,7 @@ class Course {
     const { start, skip, drop, cancel, undo, stopping, status } = decision
     const workflow = this.#workflow
     const isNews = status !== workflow.status || stopping !== workflow.stopping
-    if (stopping !== null && workflow.stopping === null) workflow.reason = failureReason(this.#steps)
+    if (stopping !== null && workflow.stopping === null) workflow.reason = failureReason(this.#steps.rows)
     workflow.status = status
     workflow.stopping = stopping
     for (const name of skip) this.#mark(name, 'skipped')
@@ -175,12 +178,8 @@ class Course {
     return isNews || undo !== null || start.length + skip.length + drop.length + cancel.length > 0
   }
 
-  #step(name: string): StepRow {
-    return this.#byName.get(name) as StepRow
-  }
-
   #mark(name: string, status: 'skipped' | 'cancelled', reason?: string): void {
-    const step = this.#step(name)
+    const step = this.#steps.get(name)
     step.status = status
     if (reason !== undefined) step.reason = reason
     this.#changed.add(step)
@@ -189,7 +188,7 @@ class Course {
   async #start(names: readonly string[], kind: 'do' | 'undo'): Promise<void> {
     const started: Started[] = []
     for (const name of names) {
-      const step = this.#step(name)
+      const step = this.#steps.get(name)
       this.#changed.add(step)
       const jobs = await this.#jobsOf(step, kind)
       if (jobs !== undefined) started.push({ step, jobs, contract: this.#jobs.contractOf(step, kind) })
@@ -243,7 +242,18 @@ class Course {
     step.status = 'running'
     if (jobs.length > 0) return
     step.status = 'completed'
-    step.completedAs = nextPlace(this.#steps)
+    step.completedAs = this.#steps.nextPlace()
+  }
+
+  /** What was decided so far is written, and read again with everything else. */
+  async #readAll(): Promise<void> {
+    await this.#writeSteps()
+    this.#changed.clear()
+    this.#steps.haveAll(await workflowStepRows(this.#session, this.#workflow.id))
+  }
+
+  async #writeSteps(): Promise<void> {
+    await workflowStepWrite(this.#session, this.#workflow.id, [...this.#changed])
   }
 
   async #write(isOver: boolean): Promise<void> {

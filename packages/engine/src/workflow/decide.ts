@@ -20,7 +20,7 @@ export function decide(state: WorkflowState): Decision {
   }
   if (hasEnded(state.status)) return nothing
   const stopping = state.stopping ?? (fatalStep(state.steps) === undefined ? null : 'failed')
-  if (stopping === null) return { ...nothing, ...goOn(state.steps) }
+  if (stopping === null) return { ...nothing, ...goOn(state) }
   return { ...nothing, stopping, ...stop(state, stopping) }
 }
 
@@ -48,7 +48,7 @@ export function fatalStep<S extends Rules>(steps: readonly S[]): S | undefined {
   return undefined
 }
 
-function goOn(steps: readonly Step[]): Pick<Decision, 'start' | 'skip' | 'status'> {
+function goOn({ steps, isOpenElsewhere }: WorkflowState): Pick<Decision, 'start' | 'skip' | 'status'> {
   const start: string[] = []
   const skip: string[] = []
   const statuses = new Map<string, StepStatus>()
@@ -64,7 +64,7 @@ function goOn(steps: readonly Step[]): Pick<Decision, 'start' | 'skip' | 'status
     statuses.set(step.name, status)
     if (status === 'waiting' || status === 'running') open++
   }
-  return { start, skip, status: open === 0 ? 'completed' : 'running' }
+  return { start, skip, status: open === 0 && !isOpenElsewhere ? 'completed' : 'running' }
 }
 
 /** Undefined: a step before it has not ended. */

@@ -68,6 +68,8 @@ export interface WorkflowState {
   rollsBack: boolean
   /** In the order of their declaration: a step comes after those it waits for. */
   steps: readonly Step[]
+  /** There are others, which wait or run, and about which nothing can be decided now. */
+  isOpenElsewhere: boolean
 }
 
 /** What to do next. Everything in it is done in one transaction, under the lock of the workflow's row. */

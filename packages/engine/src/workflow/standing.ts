@@ -7,14 +7,15 @@ import type { StepStatus, WorkflowState } from './graph.ts'
 /** What the rows say, as the decision takes it. `asked`: the steps whose jobs are being asked to stop just now. */
 export function stateOf(
   { status, stopping, rollsBack }: LockedWorkflow,
-  steps: readonly StepRow[],
+  { rows, isOpenElsewhere }: { rows: readonly StepRow[]; isOpenElsewhere: boolean },
   asked: ReadonlySet<string>,
 ): WorkflowState {
   return {
     status,
     stopping,
     rollsBack,
-    steps: steps.map((step) => ({
+    isOpenElsewhere,
+    steps: rows.map((step) => ({
       name: step.name,
       after: step.after,
       onFailure: step.onFailure,
@@ -46,11 +47,6 @@ export const hasEndedUndo = ({ undo, undoLeft }: StepRow): boolean => undo === '
 export function endedAs({ itemsFailed, itemsCancelled }: StepRow): StepStatus {
   if (itemsFailed > 0) return 'failed'
   return itemsCancelled > 0 ? 'cancelled' : 'completed'
-}
-
-/** The next place in the order in which steps ended. */
-export function nextPlace(steps: readonly StepRow[]): number {
-  return steps.reduce((last, { completedAs }) => Math.max(last, completedAs ?? 0), 0) + 1
 }
 
 /** Why a workflow fails: what the step says whose failure it does not survive. */

@@ -8,8 +8,8 @@ import type { Now } from '../store/jobs.ts'
 import { workflowWaitBegin, workflowWaitList } from '../store/workflow-waits.ts'
 import type { StepRow } from '../store/workflows.ts'
 import type { StepDefinition, StepScope, WorkflowDefinition } from './definition.ts'
-import { nextPlace } from './standing.ts'
 import { type Delay, dueOf } from './start-rules.ts'
+import type { Steps } from './steps.ts'
 
 /** For what a step without jobs waits. */
 export interface WaitDefinition {
@@ -31,11 +31,11 @@ export class Waits {
   readonly #session: Session
   readonly #now: Now
   readonly #workflowId: string
-  readonly #steps: readonly StepRow[]
+  readonly #steps: Steps
   /** Of those that began to wait. */
   dueInMs: number | null = null
 
-  constructor(session: Session, now: Now, { id, steps }: { id: string; steps: readonly StepRow[] }) {
+  constructor(session: Session, now: Now, { id, steps }: { id: string; steps: Steps }) {
     this.#session = session
     this.#now = now
     this.#workflowId = id
@@ -44,10 +44,10 @@ export class Waits {
 
   /** Takes note of those that are over, and returns them. */
   async end(): Promise<StepRow[]> {
-    if (!this.#steps.some((step) => isWait(step) && step.status === 'running')) return []
+    if (!this.#steps.rows.some((step) => isWait(step) && step.status === 'running')) return []
     const over = await workflowWaitList(this.#session, this.#now, this.#workflowId)
     const ended: StepRow[] = []
-    for (const step of this.#steps) {
+    for (const step of this.#steps.rows) {
       const found = over.find(({ position }) => position === step.position)
       if (found === undefined) continue
       if (found.hasSignal || step.kind === 'sleep') this.#complete(step)
@@ -68,7 +68,7 @@ export class Waits {
 
   #complete(step: StepRow): void {
     step.status = 'completed'
-    step.completedAs = nextPlace(this.#steps)
+    step.completedAs = this.#steps.nextPlace()
   }
 }
 

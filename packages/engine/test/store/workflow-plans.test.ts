@@ -64,6 +64,7 @@ const statements: [keyof typeof statementTexts, unknown[], number][] = [
   ['workflowSettle', ends, 1_500],
   ['workflowDue', [[4_999, 5_000]], 50],
   ['workflowStepRows', [5_000], 40],
+  ['workflowStepPart', [5_000], 120],
   ['workflowItemList', [5_000, [1, 2], 'do', null], 40],
   ['workflowItemReason', [5_000, [1, 2], 'do'], 40],
   ['workflowLock', [5_000, '10s'], 20],

@@ -19,7 +19,7 @@ function step(name: string, given: Partial<Step> = {}): Step {
 }
 
 function running(steps: Step[], given: Partial<WorkflowState> = {}): WorkflowState {
-  return { status: 'running', stopping: null, rollsBack: true, steps, ...given }
+  return { status: 'running', stopping: null, rollsBack: true, isOpenElsewhere: false, steps, ...given }
 }
 
 const completed = (place: number): Partial<Step> => ({

@@ -23,7 +23,7 @@ export class Simulation {
   #completions = 0
 
   constructor({ steps, rollsBack, cancelledAt }: Plan) {
-    this.#state = { status: 'running', stopping: null, rollsBack, steps: steps.map(waiting) }
+    this.#state = { status: 'running', stopping: null, rollsBack, isOpenElsewhere: false, steps: steps.map(waiting) }
     this.#byName = new Map(this.#state.steps.map((step) => [step.name, step]))
     this.#cancelledAt = cancelledAt
   }

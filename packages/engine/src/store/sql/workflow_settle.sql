@@ -8,14 +8,14 @@
 -- Locks:   those items, in the order of their jobs; then their steps, in order. Never a workflow. A process that is frozen
 --          before its commit loses them with its connection after so much idle time: others have jobs of those steps, too.
 -- Index:   workflow_item_by_job_idx, job_pkey, workflow_step_pkey, workflow_pkey
--- width_bucket is a job's position among the ids, as in job_finish.sql.
+-- `offset 0` keeps the planner from reading all jobs there are. width_bucket is a job's position among the ids, as in job_finish.sql.
 with recorded as (
   update millrace.workflow_item
   set status = ($2::text[])[width_bucket(job_id, $1)], reason = ($4::text[])[width_bucket(job_id, $1)],
       result = $3::jsonb -> (width_bucket(job_id, $1) - 1) -> 0
   where job_id = any($1::bigint[])
     and status = 'running'
-    and not exists (select from millrace.job where id = job_id)
+    and not exists (select from millrace.job where id = job_id offset 0)
   returning workflow_id, position, kind, status
 ),
 ended as materialized (
