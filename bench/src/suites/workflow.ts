@@ -1,6 +1,6 @@
 // What being a step of a workflow costs: beside a plain job of the same handler, link by link in a chain, and whether
 // it costs more the more steps there are.
-import { createMillrace } from 'millrace'
+import { createMillrace, type WorkflowDefinition } from 'millrace'
 import { atMost } from '../report.ts'
 import { type Contestant, interleave, named, ratio } from '../rounds.ts'
 import { timed } from '../spaced-jobs.ts'
@@ -12,8 +12,8 @@ const CHAIN = 100
 /** Per step: of a plain job, and of a workflow with a tenth of the steps or less. */
 const STEP_COST = 2
 const GROWTH = 1.5
-/** Three commits instead of two, and a dozen statements instead of two. */
-const LINK_COST = 3
+/** Three commits instead of two. */
+const LINK_COST = 2
 
 export const workflow: Suite = {
   name: 'workflow',
@@ -25,9 +25,9 @@ export const workflow: Suite = {
     const { options, progress, step } = bench
     const part = (divisor: number): number => Math.ceil(options.jobs / divisor)
     const links = Math.min(CHAIN, options.jobs)
-    const chain = chainOf(links)
+    const [chain, longChain] = [links, 10 * links].map(chainOf) as [WorkflowDefinition, WorkflowDefinition]
     const declared = [part(100), part(10)].map((steps) => ({ steps, flow: wideOf(steps) }))
-    const workflows = [fanOut, chain, ...declared.map(({ flow }) => flow)]
+    const workflows = [fanOut, chain, longChain, ...declared.map(({ flow }) => flow)]
     await using millrace = createMillrace({ database: bench.databaseUrl, jobs: [trivial, last, timed], workflows })
 
     const plain = plainJobs(bench, millrace)
@@ -38,8 +38,11 @@ export const workflow: Suite = {
       fan(bench, millrace, { name: `${each.steps.toLocaleString('en')} declared steps`, ...each }),
     )
     const lone = loneJob(bench, millrace, links)
-    const link = chainLink(bench, millrace, chain)
-    const contestants = [plain, ...fans, ...wides, lone, link]
+    const [link, longLink] = [chain, longChain].map((each) => chainLink(bench, millrace, each)) as [
+      Contestant,
+      Contestant,
+    ]
+    const contestants = [plain, ...fans, ...wides, lone, link, longLink]
     const measurements = await interleave(contestants, { ...options, progress, step })
     const against = (one: Contestant, other: Contestant, target: number) => {
       const [a, b] = [named(measurements, one.name), named(measurements, other.name)]
@@ -52,6 +55,7 @@ export const workflow: Suite = {
       ratios: [
         against(middle, plain, STEP_COST),
         against(link, lone, LINK_COST),
+        against(longLink, link, GROWTH),
         against(large, small, GROWTH),
         against(many, few, GROWTH),
       ],

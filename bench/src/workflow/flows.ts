@@ -27,7 +27,7 @@ const begin = (name: string): Growing => defineWorkflow(name) as unknown as Grow
 const numbered = (count: number): string[] => Array.from({ length: count }, (_, i) => `step-${i}`)
 
 export function chainOf(links: number): WorkflowDefinition {
-  let flow = begin('chain')
+  let flow = begin(`chain-${links}`)
   for (const [n, name] of numbered(links).entries()) {
     flow = flow.step(name, trivial, { ...(n > 0 && { after: `step-${n - 1}` }), payload: () => ({ n }) })
   }
