@@ -1,9 +1,11 @@
 // Who gets the free slots: weighted shares of what runs, guaranteed minima first, and never more than a limit allows.
 //
 // The next slot goes to the tenant that holds the least for its weight, so tenants with long jobs and with short ones
-// hold equal shares of the slots. Between those that hold the same, whoever was served least for its weight is next: so
-// shares are kept also where jobs are over before the next claim. Whoever has nothing to offer is passed over: no slot
-// stays free while anyone may run.
+// hold equal shares of the slots. A share is mostly no whole number: it is rounded up, but down for those that are ahead,
+// see Balance. Between those that hold the same, whoever was served least for its weight is next: so everybody has a turn
+// also where there are more tenants than slots. Whoever has nothing to offer is passed over: no slot stays free
+// while anyone may run.
+import type { Rival } from './balance.ts'
 
 /** A job that may be claimed. */
 export interface Candidate {
@@ -21,12 +23,21 @@ export interface Share {
   readonly maxSlots: number
   /** How much it was served lately, for its weight: see Turns. */
   readonly served: number
+  /** It has used more than its share: see Balance. */
+  readonly isAhead: boolean
+}
+
+export interface Allotment<Job> {
+  readonly chosen: Job[]
+  /** Who would have taken more, and does not hold what it does because of its minimum. */
+  readonly rivals: Rival[]
 }
 
 /** Asked for every job that is about to be chosen; says yes and counts it, or says no. */
 export type Admit<Job> = (candidate: Job) => boolean
 
 interface Contender<Job> {
+  readonly tenant: string | null
   readonly share: Share
   readonly jobs: readonly Job[]
   readonly place: number
@@ -41,7 +52,7 @@ export function allot<Job extends Candidate>(
   candidates: readonly Job[],
   shareOf: (tenant: string | null) => Share,
   admit: Admit<Job>,
-): Job[] {
+): Allotment<Job> {
   const heap = new Heap<Contender<Job>>(goesFirst)
   for (const contender of contendersOf(candidates, shareOf)) heap.push(contender)
   const chosen: Job[] = []
@@ -56,7 +67,14 @@ export function allot<Job extends Candidate>(
     contender.served += 1 / contender.share.weight
     heap.push(contender)
   }
-  return chosen
+  return {
+    chosen,
+    rivals: heap.items.filter(isRival).map(({ tenant, share, held }) => ({ tenant, held, weight: share.weight })),
+  }
+}
+
+function isRival({ jobs, next, held, share }: Contender<unknown>): boolean {
+  return next < jobs.length && held < share.maxSlots && (share.minSlots === 0 || held > share.minSlots)
 }
 
 function contendersOf<Job extends Candidate>(
@@ -71,7 +89,7 @@ function contendersOf<Job extends Candidate>(
   }
   return [...byTenant].map(([tenant, jobs], place) => {
     const share = shareOf(tenant)
-    return { share, jobs, place, served: share.served, held: share.running, next: 0 }
+    return { tenant, share, jobs, place, served: share.served, held: share.running, next: 0 }
   })
 }
 
@@ -87,10 +105,12 @@ function goesFirst(a: Contender<unknown>, b: Contender<unknown>): boolean {
   const aIsOwed = a.held < a.share.minSlots
   const bIsOwed = b.held < b.share.minSlots
   if (aIsOwed !== bIsOwed) return aIsOwed
-  const byShare = a.held * b.share.weight - b.held * a.share.weight
+  const byShare = rounded(a) * b.share.weight - rounded(b) * a.share.weight
   if (byShare !== 0) return byShare < 0
   return a.served === b.served ? a.place < b.place : a.served < b.served
 }
+
+const rounded = ({ held, share }: Contender<unknown>): number => (share.isAhead ? held + 1 : held)
 
 class Heap<Item> {
   readonly #items: Item[] = []
@@ -98,6 +118,10 @@ class Heap<Item> {
 
   constructor(isBefore: (a: Item, b: Item) => boolean) {
     this.#isBefore = isBefore
+  }
+
+  get items(): readonly Item[] {
+    return this.#items
   }
 
   push(item: Item): void {

@@ -118,7 +118,7 @@ export class GovernedClaim {
             isDurable: round.hasLimits,
           })
         : []
-    round.serve(chosen)
+    round.serve(chosen, jobs)
     if (jobs.length < chosen.length) memory.missed(chosen, jobs)
     // In the order of the choice: sorted by due time, those whose turn comes often would stand behind all others.
     const order = new Map(chosen.map(({ id }, i) => [id, i]))
@@ -130,18 +130,20 @@ export class GovernedClaim {
   async #decide(standing: Standing): Promise<Decision> {
     const request = this.#request
     const { memory, registry, rules } = this.#knowledge
+    memory.balance.settle()
     const streams = Math.max(MIN_STREAMS, Math.ceil(request.slots / JOBS_PER_STREAM))
     let offer = Math.ceil((request.slots * SPARE) / Math.min(streams, memory.streams))
     for (;;) {
       const round = new Round(request, standing, {
         rules,
         turns: memory.turns,
+        balance: memory.balance,
         contractOf: (type) => registry.find(type),
         keys: registry.keys,
       })
       if (round.isPaused || round.types.length === 0) return { round, look: undefined, chosen: [] }
       const look = await this.#look({ round, standing, streams, offer })
-      const chosen = round.choose(look.seen)
+      const chosen = round.choose(look)
       if (offer >= request.slots || !isAnyoneShort(look, chosen)) return { round, look, chosen }
       offer = Math.min(request.slots, offer * MORE)
     }

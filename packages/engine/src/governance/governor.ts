@@ -114,6 +114,11 @@ export class Governor {
     })
   }
 
+  /** A run of this process is over. */
+  ran({ queue, tenant }: { queue: string; tenant: string | null }, ms: number): void {
+    this.#memories.get(queue)?.balance.ran(tenant, ms)
+  }
+
   claim(request: GovernedRequest): Promise<GovernedAnswer> {
     return this.#db.transaction((tx) => this.claimIn(tx, request))
   }

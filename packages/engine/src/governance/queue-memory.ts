@@ -1,5 +1,6 @@
 // What a process remembers of a governed queue from one claim to the next.
 import { monotonicMs } from '../clock.ts'
+import { Balance } from './balance.ts'
 import { Turns } from './turns.ts'
 
 /** How long a job is passed over that somebody else held. */
@@ -15,6 +16,7 @@ export class QueueMemory {
   vainLooks = 0
   sharedUntilMs = 0
   readonly turns = new Turns()
+  readonly balance = new Balance()
   readonly #missed = new Map<string, number>()
 
   /** What was chosen and could not be taken: somebody else holds those rows, perhaps for long. */

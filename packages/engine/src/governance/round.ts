@@ -6,7 +6,9 @@ import type { Seen, Standing } from '../store/governed-claims.ts'
 import { compareIds } from '../store/job-id.ts'
 import type { PauseRule } from '../store/rules.ts'
 import { allot, type Share } from './allot.ts'
+import type { Balance, Rival } from './balance.ts'
 import { jobCost } from './job-cost.ts'
+import type { Look } from './look.ts'
 import { limitsOf, type Metered, Meters } from './meters.ts'
 import type { Rules } from './rules.ts'
 import type { Turns } from './turns.ts'
@@ -29,6 +31,7 @@ export interface RoundRequest {
 interface Knowledge {
   readonly rules: Rules
   readonly turns: Turns
+  readonly balance: Balance
   contractOf(type: string): JobContract | undefined
   /** Of what is sensitive in payloads. */
   readonly keys: KeyRing | undefined
@@ -38,6 +41,7 @@ export class Round {
   readonly #slots: number
   readonly #rules: Rules
   readonly #turns: Turns
+  readonly #balance: Balance
   readonly #contractOf: (type: string) => JobContract | undefined
   readonly #keys: KeyRing | undefined
   readonly #nowMs: number
@@ -50,13 +54,15 @@ export class Round {
   readonly #allTypes: ReadonlySet<string>
   /** Tenants whose offer is not that of weight 1. */
   readonly weights: ReadonlyMap<string, number>
+  #rivals: readonly Rival[] = []
   /** Something was seen that a limit or a pause turned away. */
   hasRefused = false
 
-  constructor(request: RoundRequest, standing: Standing, { rules, turns, contractOf, keys }: Knowledge) {
+  constructor(request: RoundRequest, standing: Standing, { rules, turns, balance, contractOf, keys }: Knowledge) {
     this.#slots = request.slots
     this.#rules = rules
     this.#turns = turns
+    this.#balance = balance
     this.#contractOf = contractOf
     this.#keys = keys
     this.#nowMs = standing.nowS * 1_000
@@ -112,23 +118,26 @@ export class Round {
     return limits.filter(({ name, running }) => running !== undefined && !name.includes(':')).map(({ name }) => name)
   }
 
-  choose(seen: readonly Seen[]): Candidate[] {
+  choose({ seen, isCut }: Pick<Look, 'seen' | 'isCut'>): Candidate[] {
     const candidates = seen.flatMap((each) => this.#candidate(each))
     const suspect = candidates.find((each) => each.nth < 0 && this.#admit(each))
     const rest = candidates.filter(({ nth }) => nth >= 0).sort(inOrder)
     const slots = this.#slots - (suspect === undefined ? 0 : 1)
-    const chosen = allot(
+    const { chosen, rivals } = allot(
       slots,
       rest,
-      (tenant) => this.#shareOf(tenant),
+      (tenant) => this.#shareOf(tenant, isCut),
       (job) => this.#admit(job),
     )
+    this.#rivals = isCut ? [] : rivals
     return suspect === undefined ? chosen : [suspect, ...chosen]
   }
 
-  /** What was chosen is taken: it counts for whoever comes next. */
-  serve(chosen: readonly Candidate[]): void {
-    for (const { tenant } of chosen) this.#turns.serve(tenant, this.#shareOf(tenant).weight)
+  /** It counts for whoever comes next: all that was chosen as a turn, what could be taken as a use of slots. */
+  serve(chosen: readonly Candidate[], taken: readonly { tenant: string | null }[]): void {
+    for (const { tenant } of chosen) this.#turns.serve(tenant, this.#weightOf(tenant))
+    for (const { tenant } of taken) this.#balance.take(tenant, this.#weightOf(tenant))
+    this.#balance.compete(this.#rivals)
   }
 
   #admit(job: Candidate): boolean {
@@ -141,14 +150,20 @@ export class Round {
     return isAdmitted
   }
 
-  #shareOf(tenant: string | null): Share {
+  #weightOf(tenant: string | null): number {
+    return tenant === null ? 1 : (this.#rules.tenants.get(tenant)?.weight ?? 1)
+  }
+
+  /** `isByTurn`: who is looked at has its turn, and would wait for the next one if it were rounded down. */
+  #shareOf(tenant: string | null, isByTurn: boolean): Share {
     const rule = tenant === null ? undefined : this.#rules.tenants.get(tenant)
     return {
       running: this.#running.get(tenant) ?? 0,
-      weight: rule?.weight ?? 1,
+      weight: this.#weightOf(tenant),
       minSlots: rule?.minSlots ?? 0,
       maxSlots: rule?.maxSlots ?? Number.POSITIVE_INFINITY,
       served: this.#turns.servedOf(tenant),
+      isAhead: !isByTurn && this.#balance.isAhead(tenant),
     }
   }
 

@@ -1,7 +1,7 @@
 // The way of a run through this worker, from its claim to its settlement: what follows for slots, places, keys, limits and
 // workflows, and what is told of it.
 import type { Waker } from '../client/waker.ts'
-import type { Clock } from '../clock.ts'
+import { type Clock, monotonicMs } from '../clock.ts'
 import type { Events } from '../events.ts'
 import type { Governor } from '../governance/governor.ts'
 import type { Logger } from '../logger.ts'
@@ -88,7 +88,8 @@ export class RunTransitions {
 
   /** The handler has returned or thrown. */
   returned(run: Run): void {
-    const { budgets, dispatcher, events, fetcher } = this.#services
+    const { budgets, dispatcher, events, fetcher, governor } = this.#services
+    governor.ran(run.job, monotonicMs() - run.startedAtMs)
     dispatcher.returned(run)
     if (run.hasCharged) void budgets.end(run)
     // The next suspect waits for this one.

@@ -2,7 +2,14 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { allot, type Share } from '#src/governance/allot'
 
-const EVEN: Share = { running: 0, weight: 1, minSlots: 0, maxSlots: Number.POSITIVE_INFINITY, served: 0 }
+const EVEN: Share = {
+  running: 0,
+  weight: 1,
+  minSlots: 0,
+  maxSlots: Number.POSITIVE_INFINITY,
+  served: 0,
+  isAhead: false,
+}
 
 const tenants = fc.uniqueArray(
   fc.record({
@@ -13,6 +20,7 @@ const tenants = fc.uniqueArray(
     minSlots: fc.integer({ min: 0, max: 4 }),
     maxSlots: fc.option(fc.integer({ min: 0, max: 15 }), { nil: Number.POSITIVE_INFINITY }),
     served: fc.integer({ min: 0, max: 5 }),
+    isAhead: fc.boolean(),
   }),
   { selector: ({ name }) => name, maxLength: 12 },
 )
@@ -34,7 +42,7 @@ describe('slots are allotted', () => {
     fc.assert(
       fc.property(tenants, fc.integer({ min: 0, max: 60 }), (given, slots) => {
         const byName = new Map(given.map((each) => [each.name, each]))
-        const chosen = allot(
+        const { chosen } = allot(
           slots,
           candidatesOf(given),
           (name) => byName.get(name as string) as Share,
@@ -57,7 +65,7 @@ describe('slots are allotted', () => {
   test('as a simple model does it, one slot at a time', () => {
     fc.assert(
       fc.property(tenants, fc.integer({ min: 0, max: 60 }), (given, slots) => {
-        const chosen = allot(
+        const { chosen, rivals } = allot(
           slots,
           candidatesOf(given),
           (name) => given.find((each) => each.name === name) as Share,
@@ -68,7 +76,8 @@ describe('slots are allotted', () => {
           const able = model.filter(({ held, left, maxSlots }) => left > 0 && held < maxSlots)
           const owed = able.filter(({ held, minSlots }) => held < minSlots)
           const among = owed.length > 0 ? owed : able
-          const [next] = [...among].sort((a, b) => a.held * b.weight - b.held * a.weight || a.served - b.served)
+          const key = (each: (typeof model)[number]) => each.held + (each.isAhead ? 1 : 0)
+          const [next] = [...among].sort((a, b) => key(a) * b.weight - key(b) * a.weight || a.served - b.served)
           if (next === undefined) break
           next.held++
           next.served += 1 / next.weight
@@ -76,6 +85,13 @@ describe('slots are allotted', () => {
         }
         const expected = model.flatMap(({ name, held, running }) => (held > running ? [[name, held - running]] : []))
         expect(Object.fromEntries(counts(chosen))).toEqual(Object.fromEntries(expected))
+        const wanting = model.filter(
+          ({ held, left, minSlots, maxSlots }) =>
+            left > 0 && held < maxSlots && (minSlots === 0 || held > minSlots) && chosen.length === slots,
+        )
+        expect(rivals.map(({ tenant, held }) => [tenant, held]).sort()).toEqual(
+          wanting.map(({ name, held }) => [name, held]).sort(),
+        )
       }),
     )
   })
@@ -91,7 +107,7 @@ describe('slots are allotted', () => {
             ...EVEN,
             weight: given.find((each) => each.name === name)?.weight ?? 1,
           })
-          const got = counts(allot(slots, candidatesOf(given), shareOf, () => true))
+          const got = counts(allot(slots, candidatesOf(given), shareOf, () => true).chosen)
           const total = weights.reduce((sum, weight) => sum + weight, 0)
           for (const { name, weight } of given) {
             const exact = (slots * weight) / total
@@ -104,7 +120,7 @@ describe('slots are allotted', () => {
 
   test('to the jobs behind one that a limit refuses', () => {
     const given = [{ name: 'x', jobs: 6 }]
-    const chosen = allot(
+    const { chosen } = allot(
       10,
       candidatesOf(given),
       () => EVEN,
@@ -120,6 +136,6 @@ describe('slots are allotted', () => {
     ]
     const shareOf = (name: string | null): Share =>
       name === 'small' ? { ...EVEN, running: 2, minSlots: 5 } : { ...EVEN, weight: 100 }
-    expect(Object.fromEntries(counts(allot(3, candidatesOf(given), shareOf, () => true)))).toEqual({ small: 3 })
+    expect(Object.fromEntries(counts(allot(3, candidatesOf(given), shareOf, () => true).chosen))).toEqual({ small: 3 })
   })
 })
