@@ -1,7 +1,7 @@
 // Creates the archive's partitions ahead, drops the expired ones, and forgets workers that ended, dead letters that were
 // settled long ago, pauses and dedupe windows that are over, what dead runs had reserved of budgets, and the expired
-// results of ctx.once and ctx.step, ticks of schedules after 30 days, and workflows whose retention is over. Cancels what
-// deleted tenants have left.
+// results of ctx.once and ctx.step, ticks of schedules after 30 days, periods of budgets after 13 months, and workflows
+// whose retention is over. Cancels what deleted tenants have left.
 //
 // Runs hourly in every worker process; every step is harmless when another process does the same at that moment, and
 // is finished by the next pass if it was cut off.
@@ -9,7 +9,7 @@ import type { Clock } from '../clock.ts'
 import type { Registry } from '../contract/registry.ts'
 import { HistoryRefused } from '../errors.ts'
 import { declareHistory } from '../governance/history.ts'
-import { budgetReservationSweep } from '../store/budgets.ts'
+import { budgetPeriodPrune, budgetReservationSweep } from '../store/budgets.ts'
 import type { Database } from '../store/db.ts'
 import { deadLetterPrune } from '../store/dead-letters.ts'
 import { dedupWindowPrune } from '../store/dedup.ts'
@@ -29,6 +29,9 @@ const FORGET_WORKERS_AFTER_MS = 24 * HOUR_MS
 const FORGET_LETTERS_AFTER_MS = 7 * 24 * HOUR_MS
 const LETTERS_AT_ONCE = 1_000
 const RESERVATIONS_AT_ONCE = 1_000
+/** A year and the month that is compared with it. */
+const PERIOD_MONTHS_KEPT = 13
+const PERIODS_AT_ONCE = 1_000
 const LEFTOVERS_AT_ONCE = 1_000
 const ONCE_KEYS_AT_ONCE = 1_000
 const STEPS_AT_ONCE = 1_000
@@ -43,6 +46,8 @@ export interface HousekeepingResult {
   workersForgotten: number
   lettersForgotten: number
   reservationsForgotten: number
+  /** Of budgets. */
+  periodsForgotten: number
   onceKeysForgotten: number
   /** Steps of jobs that are still known: they are looked at again later. */
   stepsKept: number
@@ -80,6 +85,7 @@ export class Housekeeper implements Ticker<HousekeepingResult> {
       workersForgotten: await workerPrune(this.#db, null, FORGET_WORKERS_AFTER_MS),
       lettersForgotten: await deadLetterPrune(this.#db, now, FORGET_LETTERS_AFTER_MS, LETTERS_AT_ONCE),
       reservationsForgotten: await budgetReservationSweep(this.#db, RESERVATIONS_AT_ONCE),
+      periodsForgotten: await budgetPeriodPrune(this.#db, now, PERIOD_MONTHS_KEPT, PERIODS_AT_ONCE),
       stepsKept: await stepKeep(this.#db, now, STEPS_AT_ONCE),
       onceKeysForgotten: await oncePrune(this.#db, now, ONCE_KEYS_AT_ONCE),
       leftoversCancelled: await this.#cancelLeftovers(now),
@@ -104,6 +110,7 @@ export class Housekeeper implements Ticker<HousekeepingResult> {
     const isMore =
       result.lettersForgotten === LETTERS_AT_ONCE ||
       result.reservationsForgotten === RESERVATIONS_AT_ONCE ||
+      result.periodsForgotten === PERIODS_AT_ONCE ||
       result.onceKeysForgotten === ONCE_KEYS_AT_ONCE ||
       result.stepsKept === STEPS_AT_ONCE ||
       result.leftoversCancelled === LEFTOVERS_AT_ONCE ||

@@ -136,6 +136,11 @@ export async function budgetReservationSweep(session: Session, limit: number): P
   return (await session.run('budgetReservationSweep', [limit])).length
 }
 
+/** Answers with how many periods were forgotten. */
+export async function budgetPeriodPrune(session: Session, now: Now, months: number, limit: number): Promise<number> {
+  return (await session.run('budgetPeriodPrune', [now, months, limit])).length
+}
+
 export async function budgetNotified(tx: Session, { budget, period }: PeriodOf, threshold: number): Promise<void> {
   await tx.run('budgetNotified', [budget, period, threshold])
 }
