@@ -84,6 +84,14 @@ test('tenants are listed, weighed, limited, suspended, resumed and deleted', asy
   const limit = await t.run('tenants', 'limit', 'acme', 'fax', '--jobs', '1', '--over', 'reject', ...module)
   expect(limit.out).toBe('Tenant "acme" may have 1 jobs in fax. More are refused.\n')
   expect((await t.run('tenants', 'show', 'acme')).out).toMatch(/^Limit {4}1 jobs in fax, then reject$/m)
+  expect(await t.run('tenants', 'unlimit', 'acme', 'fax', '--by', 'ann')).toMatchObject({
+    code: 0,
+    out: 'The limit of fax for tenant "acme" is as the queue says again.\n',
+  })
+  expect(await t.run('tenants', 'unlimit', 'acme', 'fax')).toMatchObject({
+    code: 1,
+    out: 'No limit of fax for tenant "acme" was set: `millrace tenants show acme` lists what is.\n',
+  })
   const suspended = await t.run('tenants', 'suspend', 'acme', '--reason', 'the invoice is open', '--by', 'bob')
   expect(suspended.out).toBe('Tenant "acme" is suspended. Resume it with: millrace tenants resume acme\n')
   expect((await t.run('tenants', 'list', '--status', 'suspended')).out).toMatch(

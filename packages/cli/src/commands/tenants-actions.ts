@@ -109,6 +109,17 @@ export async function limit(
   })
 }
 
+export async function unlimit(name: string, queue: string, options: Decision, command: Command): Promise<void> {
+  await withClient(command, options, async ({ millrace }) => {
+    const wasSet = await millrace.tenants.unlimit(name, queue, { actor: options.by })
+    if (!wasSet) process.exitCode = 1
+    if (options.json) return printJson({ tenant: name, queue, wasSet })
+    const where = `${oneLine(queue, 80)} for tenant ${quoted(name)}`
+    if (wasSet) print(`The limit of ${where} is as the queue says again.\n`)
+    else print(`No limit of ${where} was set: \`millrace tenants show ${argument(name)}\` lists what is.\n`)
+  })
+}
+
 const BEYOND = {
   warn: 'More are queued, with a warning.',
   reject: 'More are refused.',

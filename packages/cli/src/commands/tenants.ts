@@ -1,7 +1,7 @@
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { addClientOptions, addModuleOption } from '../client.ts'
 import { addAuthorOption } from './retry.ts'
-import { limit, list, remove, resume, set, show, suspend } from './tenants-actions.ts'
+import { limit, list, remove, resume, set, show, suspend, unlimit } from './tenants-actions.ts'
 import { parseCount } from './worker-options.ts'
 
 const help = `
@@ -11,6 +11,7 @@ Examples:
   millrace tenants                               every tenant, and its share
   millrace tenants set acme --weight 3 --max-slots 10
   millrace tenants limit acme bulk --jobs 1000 --over reject
+  millrace tenants unlimit acme bulk             back to what the queue says
   millrace tenants suspend acme --reason "the invoice is open"
   millrace tenants resume acme
   millrace tenants delete acme --reason "left us" --yes
@@ -25,6 +26,7 @@ export function tenantsCommand(): Command {
     .addCommand(addClientOptions(named('show', 'Show one tenant with its limits.')).action(show))
     .addCommand(setCommand())
     .addCommand(limitCommand())
+    .addCommand(unlimitCommand())
     .addCommand(suspendCommand())
     .addCommand(
       addClientOptions(addAuthorOption(named('resume', 'Let the jobs of a suspended tenant run again.'))).action(
@@ -70,6 +72,14 @@ function limitCommand(): Command {
         .default('warn'),
     )
   return addModuleOption(addClientOptions(addAuthorOption(command))).action(limit)
+}
+
+function unlimitCommand(): Command {
+  const command = named(
+    'unlimit',
+    'Take back a limit that was set for a tenant: what the queue says holds again.',
+  ).argument('<queue>', 'the queue')
+  return addClientOptions(addAuthorOption(command)).action(unlimit)
 }
 
 function suspendCommand(): Command {

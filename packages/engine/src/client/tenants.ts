@@ -11,6 +11,7 @@ import {
   tenantList,
   tenantQueueList,
   tenantQueueSet,
+  tenantQueueUnset,
   tenantSet,
 } from '../store/tenants.ts'
 import { label, wholeNumber } from './enqueue-options.ts'
@@ -58,6 +59,12 @@ export class Tenants {
       await tenantSet(tx, name, {}, actor)
       await tenantQueueSet(tx, { tenant: name, queue, maxJobs: jobs, onExcess: limit.over, actor })
     })
+  }
+
+  /** What the queue says holds again, for what is enqueued from now on. False: nothing was set. */
+  async unlimit(name: string, queue: string, { actor }: Words): Promise<boolean> {
+    const entry = { actor, action: 'tenant.unlimit', target: queue, tenant: name }
+    return changeRules(this.#services, entry, (tx) => tenantQueueUnset(tx, name, queue))
   }
 
   /** Holds its waiting jobs and aborts the running ones, which go back to wait. Nothing more is enqueued for it. */

@@ -83,6 +83,11 @@ export async function tenantQueueSet(
   await session.run('tenantQueueSet', [limit.tenant, limit.queue, limit.maxJobs, limit.onExcess, limit.actor])
 }
 
+/** False: none was set. */
+export async function tenantQueueUnset(session: Session, tenant: string, queue: string): Promise<boolean> {
+  return (await session.run('tenantQueueUnset', [tenant, queue])).length > 0
+}
+
 export interface TenantLimit {
   queue: string
   jobs: number

@@ -204,4 +204,18 @@ describe('the jobs a tenant may have in a queue', () => {
     await expect(millrace.enqueue(free, { n: 1 }, { tenant: 'x' })).rejects.toThrow(TenantLimitReached)
     expect((await millrace.enqueue(free, { n: 1 }, { tenant: 'y' })).status).toBe('queued')
   })
+
+  test('and taken back: what the queue says holds again', async () => {
+    await using t = await setup()
+    const millrace = t.client(jobs)
+    await millrace.tenants.limit('x', 'free', { jobs: 0, over: 'reject' }, words)
+    await expect(millrace.enqueue(free, { n: 1 }, { tenant: 'x' })).rejects.toThrow(TenantLimitReached)
+    expect(await millrace.tenants.unlimit('x', 'free', words)).toBe(true)
+    expect((await millrace.enqueue(free, { n: 1 }, { tenant: 'x' })).status).toBe('queued')
+    expect(await millrace.tenants.limits('x')).toEqual([])
+    expect(await t.sql(`select actor, tenant, target from millrace.audit_log where action = 'tenant.unlimit'`)).toEqual(
+      [{ actor: words.actor, tenant: 'x', target: 'free' }],
+    )
+    expect(await millrace.tenants.unlimit('x', 'free', words)).toBe(false)
+  })
 })
