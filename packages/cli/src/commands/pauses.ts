@@ -1,6 +1,6 @@
 import { Command, Option } from 'commander'
 import type { Duration, Pause, PauseTarget } from 'millrace'
-import { addClientOptions, addModuleOption, type ClientOptions, demandWorkload, withClient } from '../client.ts'
+import { addClientOptions, addModuleOption, type ClientOptions, withClient } from '../client.ts'
 import { argument, fromNow, oneLine, print, printJson } from '../print.ts'
 import { table } from '../table.ts'
 import { addAuthorOption } from './retry.ts'
@@ -63,9 +63,7 @@ const addTarget = (command: Command): Command =>
 const targetOf = ({ queue = null, type = null, tenant = null }: PauseTarget) => ({ queue, type, tenant })
 
 async function pause(options: PauseCommandOptions, command: Command): Promise<void> {
-  await withClient(command, options, async ({ millrace, workload }) => {
-    if (options.queue !== undefined || options.type !== undefined)
-      demandWorkload(workload, 'Names of queues and job types are checked')
+  await withClient(command, options, async ({ millrace }) => {
     const paused = await millrace.pauses.pause(targetOf(options), {
       reason: options.reason,
       actor: options.by,

@@ -5,9 +5,11 @@
 import { monotonicMs } from '../clock.ts'
 import { type Duration, toMs } from '../contract/duration.ts'
 import type { Registry } from '../contract/registry.ts'
-import { InvalidDefinition } from '../errors.ts'
+import { suggestion } from '../did-you-mean.ts'
+import { InvalidDefinition, UnknownJobType } from '../errors.ts'
 import { advisoryLock, claimsUnderWay } from '../store/governed-claims.ts'
 import { type Pause, type PauseTarget, pauseEnd, pauseList, pauseSet } from '../store/pauses.ts'
+import { type KnownWork, workKnown } from '../store/workers.ts'
 import { label } from './enqueue-options.ts'
 import { changeRules, type RuleServices } from './rule-change.ts'
 
@@ -32,7 +34,7 @@ export class Pauses {
 
   /** When this resolves, nothing that it names is claimed any more. */
   async pause(target: PauseTarget, options: PauseOptions): Promise<Pause> {
-    const checked = this.#checked(target)
+    const checked = await this.#checked(target)
     const { reason, actor } = demandWords(options)
     const forMs = options.for === undefined ? null : toMs(options.for, 'pause({ for })')
     const entry = {
@@ -62,9 +64,11 @@ export class Pauses {
   }
 
   async #waitForOlderClaims(): Promise<void> {
-    const { db, registry } = this.#services
+    const { db } = this.#services
     const untilMs = monotonicMs() + PATIENCE_MS
-    for (const queue of registry.queues) {
+    // Also of queues that no contract here names: a pause of a tenant concerns them all.
+    const { queues } = await this.#known()
+    for (const queue of queues) {
       await db.transaction((tx) => advisoryLock(tx, db.schema, `queue:${queue}`))
     }
     const first = await claimsUnderWay(db, null)
@@ -75,12 +79,25 @@ export class Pauses {
     }
   }
 
-  #checked(target: PauseTarget): NamedTarget {
+  async #checked(target: PauseTarget): Promise<NamedTarget> {
     const checked = demandTarget(target)
-    const { registry } = this.#services
-    if (checked.type !== null) registry.get(checked.type)
-    if (checked.queue !== null) registry.demandQueue(checked.queue)
-    return checked
+    const { type, queue } = checked
+    const { types, queues } = await this.#known()
+    if (type !== null && !types.includes(type)) throw new UnknownJobType(type, types)
+    if (queue === null || queues.includes(queue)) return checked
+    throw new InvalidDefinition(
+      `There is no queue "${queue}": nothing waits in it, and no contract here names it.${suggestion(queue, queues)} List a contract of it in createMillrace({ jobs }); at the command line, pass --module.`,
+    )
+  }
+
+  /** What contracts here name, and what the database knows of other programs. */
+  async #known(): Promise<KnownWork> {
+    const { db, registry } = this.#services
+    const { queues, types } = await workKnown(db)
+    return {
+      queues: [...new Set([...registry.queues, ...queues])],
+      types: [...new Set([...registry.types, ...types])],
+    }
   }
 }
 

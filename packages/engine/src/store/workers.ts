@@ -52,6 +52,17 @@ export async function workerEnd(session: Session, now: Now, id: string, reason: 
   return (await session.run('workerEnd', [now, id, reason])).length > 0
 }
 
+export interface KnownWork {
+  readonly queues: readonly string[]
+  readonly types: readonly string[]
+}
+
+/** Queues in which something waits, and types that live workers run. */
+export async function workKnown(session: Session): Promise<KnownWork> {
+  const [row] = await session.run<KnownWork>('workKnown', [])
+  return row as KnownWork
+}
+
 export interface DeadWorker {
   id: string
   host: string

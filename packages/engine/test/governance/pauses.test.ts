@@ -2,6 +2,7 @@ import { defineJob, defineQueues, InvalidDefinition, implement, type PauseTarget
 import { fakeClock } from 'millrace/testing'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
+import { lockKeys } from '#src/store/governed-claims'
 import { eventually, jobEvent, setup, signal } from '../support/setup.ts'
 
 const queues = defineQueues({ a: {}, b: {} })
@@ -114,6 +115,42 @@ describe('a pause', () => {
       },
       { actor: 'somebody else', action: 'pause.end', target: 'queue a, tenant x', tenant: 'x', details: null },
     ])
+  })
+
+  test('can be set by a program that knows no contract, of what waits and of what workers run', async () => {
+    await using t = await setup()
+    const stranger = t.client([])
+    await expect(stranger.pauses.pause({ queue: 'a' }, words)).rejects.toThrow(/nothing waits in it.*pass --module/)
+    await expect(stranger.pauses.pause({ type: 'mail' }, words)).rejects.toThrow(/no job type "mail"/)
+    const { id } = await t.client(jobs).enqueue(mail, { n: 1 })
+    expect(await stranger.pauses.pause({ queue: 'a' }, words)).toMatchObject({ queue: 'a' })
+    await expect(stranger.pauses.pause({ queue: 'b' }, words)).rejects.toThrow(/no queue "b"/)
+    const { millrace } = await t.working(handlers)
+    expect(await stranger.pauses.pause({ type: 'fax' }, words)).toMatchObject({ type: 'fax' })
+    await stranger.pauses.resume({ queue: 'a' }, words)
+    await jobEvent(millrace, 'job_completed', id)
+  })
+
+  test('waits for a claim of tenants’ jobs that is under way, also in a program that knows no contract', async () => {
+    await using t = await setup()
+    await t.client(jobs).enqueue(mail, { n: 1 }, { tenant: 'x' })
+    const claiming = await t.pool.connect()
+    await claiming.query('begin')
+    await claiming.query('select pg_advisory_xact_lock($1)', lockKeys('millrace', ['queue:a']))
+    let isPaused = false
+    const paused = t
+      .client([])
+      .pauses.pause({ tenant: 'x' }, words)
+      .then(() => {
+        isPaused = true
+      })
+    await eventually(
+      async () => (await t.sql(`select 1 from pg_locks where locktype = 'advisory' and not granted`)).length === 1,
+    )
+    expect(isPaused).toBe(false)
+    await claiming.query('commit')
+    claiming.release()
+    await paused
   })
 
   test('of nothing, of what is unknown, or without a word is refused', async () => {

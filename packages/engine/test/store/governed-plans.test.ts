@@ -71,6 +71,7 @@ async function expectGoodPlans() {
       ['jobNextDue', [null, '{q}'], 1_000],
       ['lookAround', ['{q}'], 200],
       ['tenantCount', ['q', 'big', 100], 200],
+      ['workKnown', [], 100],
     ] as const) {
       const plan = await explain(statement, [...values])
       const label = `${statement}, ${mode}`
