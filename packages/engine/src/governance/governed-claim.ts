@@ -24,7 +24,7 @@ import { PER_TENANT, type Rules } from './rules.ts'
 
 /** Jobs that one stream should contribute to a large claim: to look at a stream costs as much as to take a few jobs. */
 const JOBS_PER_STREAM = 8
-const MIN_STREAMS = 16
+const MIN_STREAMS = 32
 /** More than asked for, because limits and shares turn some away. */
 const SPARE = 1.25
 /** How much larger the second offer is, where the first was too small. */
