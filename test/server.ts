@@ -15,7 +15,9 @@ declare module 'vitest' {
 export default async function startServer(project: TestProject): Promise<() => Promise<void>> {
   const settings: Record<string, string> = { max_connections: '200' }
   if (process.env.MILLRACE_TEST_TIMEZONE) settings.timezone = process.env.MILLRACE_TEST_TIMEZONE
-  const server = await openTestServer(process.env, { settings })
+  // What the fault scenarios promise is about a server that keeps what it has committed.
+  const isDurable = project.name === 'faults'
+  const server = await openTestServer(process.env, { settings, isDurable })
   const databases = testDatabases(server.url)
   project.provide('serverUrl', server.url)
   project.provide('emptyTemplate', await databases.template('empty', async () => {}))

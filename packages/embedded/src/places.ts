@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
-import { realpath } from 'node:fs/promises'
+import { realpath, statfs } from 'node:fs/promises'
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path'
 import { canTraverse, claimDirectory, isWritable } from './directory-safety.ts'
 import { BadNameError, PlaceUnusableError } from './errors.ts'
@@ -37,6 +37,22 @@ export async function temporaryRoot({ env, serverUser }: Host): Promise<string> 
   }
   const who = serverUser ? `both ${process.geteuid?.()} and ${serverUser.name}` : 'us'
   throw new PlaceUnusableError('temporary files', [`none of ${candidates.join(', ')} is open to ${who}`])
+}
+
+/** Where Linux keeps files in memory. */
+const memory = '/dev/shm'
+/** Several times what a long test run takes at once. A container often has 64 MB there. */
+const roomNeeded = 2 * 1024 ** 3
+
+/** For servers whose data nobody will miss: in memory where there is room, else where other temporary files are. */
+export async function volatileRoot(host: Host, needed = roomNeeded): Promise<string> {
+  const isOpen = async () =>
+    (await isWritable(memory)) && (!host.serverUser || (await canTraverse(memory, host.serverUser)))
+  const room = await statfs(memory).then(
+    ({ bavail, bsize }) => Math.min(bavail * bsize, process.availableMemory()),
+    () => 0,
+  )
+  return room >= needed && (await isOpen()) ? memory : await temporaryRoot(host)
 }
 
 /** Where one persistent cluster lives; `directory` is the caller's own choice instead of a name. */

@@ -31,6 +31,7 @@ class Factory implements TestDatabases {
   readonly #pool: pg.Pool
   readonly #made = new Set<string>()
   #lastTemplate: string | undefined
+  #waitsForDisk: Promise<boolean> | undefined
 
   constructor(adminUrl: string) {
     this.#adminUrl = adminUrl
@@ -59,7 +60,7 @@ class Factory implements TestDatabases {
       throw new Error('There is no template yet: await template(name, prepare) before fresh().')
     if (!/^\w+$/.test(template)) throw new Error(`"${template}" is not a name that template() answered with.`)
     const name = uniqueName('fresh')
-    await this.#create(`create database ${name} template ${template}`, name)
+    await this.#create(`create database ${name} template ${template} strategy ${await this.#strategy()}`, name)
     const drop = () => this.#drop(name)
     return { url: this.#urlOf(name), name, drop, [Symbol.asyncDispose]: drop }
   }
@@ -93,6 +94,14 @@ class Factory implements TestDatabases {
       },
     )
     this.#made.add(name)
+  }
+
+  /** Copying files needs two checkpoints, which are quick where nobody waits for the disk. */
+  async #strategy(): Promise<string> {
+    this.#waitsForDisk ??= this.#pool
+      .query<{ fsync: string }>('show fsync')
+      .then(({ rows }) => rows[0]?.fsync !== 'off')
+    return (await this.#waitsForDisk) ? 'wal_log' : 'file_copy'
   }
 
   async #drop(name: string): Promise<void> {

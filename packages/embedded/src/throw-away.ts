@@ -5,7 +5,7 @@ import { type Cluster, prepareCluster } from './cluster.ts'
 import { applicationDatabase, connectionUrl, ensureApplicationDatabase } from './connection.ts'
 import type { EmbeddedPostgres } from './embedded-postgres.ts'
 import { type Host, surveyHost } from './host.ts'
-import { temporaryRoot } from './places.ts'
+import { temporaryRoot, volatileRoot } from './places.ts'
 import { ownToken } from './process-identity.ts'
 import { type RunningServer, type Settings, startServer } from './server.ts'
 import { stopServer } from './shutdown.ts'
@@ -13,13 +13,20 @@ import { removeAbandoned, throwAwayPrefix } from './sweep.ts'
 import { type Guard, guard } from './watchdog-process.ts'
 
 export interface ThrowAwayOptions {
-  /** Durable as by default: what is measured and tested here is a queue. `{ fsync: 'off' }` if that does not matter. */
   readonly settings?: Settings
+  /**
+   * Default true: what is measured here, and crashed, is a queue. With false it writes without waiting for the disk, and
+   * keeps its data in memory where there is room: many times faster to copy databases on, and lost if the machine stops.
+   */
+  readonly isDurable?: boolean
   /** A directory with initdb and postgres, instead of MILLRACE_POSTGRES_BIN or the binaries from npm. */
   readonly binDirectory?: string
   /** Read instead of `process.env`: HOME, XDG_STATE_HOME, TMPDIR and the MILLRACE_ variables. */
   readonly env?: NodeJS.ProcessEnv
 }
+
+/** A crash of the server alone still loses nothing: it has handed its log to the operating system. */
+const volatileSettings: Settings = { fsync: 'off', full_page_writes: 'off', max_wal_size: '256MB' }
 
 /** A server that can also be made to fail. */
 export interface ThrowAwayPostgres extends EmbeddedPostgres {
@@ -36,15 +43,17 @@ export interface ThrowAwayPostgres extends EmbeddedPostgres {
 export async function startThrowAway(options: ThrowAwayOptions = {}): Promise<ThrowAwayPostgres> {
   const host = await surveyHost(options.env ?? process.env)
   const binaries = await findBinaries(host, options.binDirectory)
-  const root = await temporaryRoot(host)
+  const { isDurable = true } = options
+  const settings = { ...(isDurable ? {} : volatileSettings), ...options.settings }
+  const root = isDurable ? await temporaryRoot(host) : await volatileRoot(host)
   await removeAbandoned(root)
   const directory = await makeDirectory(root, host)
   const watchdog = guard(directory)
   try {
     const cluster = await prepareCluster({ host, binaries, directory, isThrowAway: true })
-    const server = await startServer(cluster, { settings: options.settings ?? {} })
+    const server = await startServer(cluster, { settings })
     await ensureApplicationDatabase({ port: server.port, password: cluster.password })
-    return new ThrowAwayServer({ directory, cluster, server, settings: options.settings ?? {}, watchdog })
+    return new ThrowAwayServer({ directory, cluster, server, settings, watchdog })
   } catch (error) {
     await discard(directory, watchdog)
     throw error

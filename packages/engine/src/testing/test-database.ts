@@ -27,17 +27,15 @@ export async function testDatabase(options: TestDatabaseOptions = {}): Promise<T
   const server = options.server ?? process.env.DATABASE_URL ?? (await throwAwayServer())
   const schema = options.schema ?? 'millrace'
   const name = `millrace_test_${process.pid}_${randomBytes(4).toString('hex')}`
-  await onServer(server, async (client) => {
-    const template = await ensureTemplate(client, { server, schema })
-    await client.query(`create database ${name} template ${template}`)
-  })
+  const template = await ensureTemplate(server, schema)
+  await admin(server).query(`create database ${name} template ${template.name} strategy ${template.strategy}`)
   const url = urlOf(server, name)
-  await ensureToday(url, schema)
+  if (!template.isOfToday) await ensureToday(url, schema)
   let dropped: Promise<void> | undefined
   const drop = () => {
-    dropped ??= onServer(server, async (client) => {
-      await client.query(`drop database if exists ${name} with (force)`)
-    })
+    dropped ??= admin(server)
+      .query(`drop database if exists ${name} with (force)`)
+      .then(() => {})
     return dropped
   }
   return { url, name, drop, [Symbol.asyncDispose]: drop }
@@ -47,7 +45,7 @@ let started: Promise<{ url: string }> | undefined
 
 /** One per process. It ends with it, whatever happens. */
 async function throwAwayServer(): Promise<string> {
-  started ??= embedded().then(({ startThrowAway }) => startThrowAway())
+  started ??= embedded().then(({ startThrowAway }) => startThrowAway({ isDurable: false }))
   return (await started).url
 }
 
@@ -62,42 +60,72 @@ async function embedded(): Promise<typeof import('@millrace/embedded')> {
   }
 }
 
-async function onServer<Result>(server: string, work: (client: pg.Client) => Promise<Result>): Promise<Result> {
-  const client = new pg.Client({ connectionString: server, connectionTimeoutMillis: 10_000 })
-  client.on('error', () => {})
-  await client.connect()
-  try {
-    return await work(client)
-  } finally {
-    await client.end()
-  }
+const admins = new Map<string, pg.Pool>()
+
+/** Connections on which databases are made and dropped. They keep no process alive. */
+function admin(server: string): pg.Pool {
+  const known = admins.get(server)
+  if (known !== undefined) return known
+  const pool = new pg.Pool({ connectionString: server, max: 2, connectionTimeoutMillis: 10_000, allowExitOnIdle: true })
+  pool.on('error', () => {})
+  admins.set(server, pool)
+  return pool
+}
+
+interface Template {
+  name: string
+  isOfToday: boolean
+  /** Copying files needs two checkpoints, which are quick where nobody waits for the disk. */
+  strategy: 'file_copy' | 'wal_log'
 }
 
 /**
  * The name says what it holds, so other processes and later runs find it. It is complete when nobody can connect to it
  * any more, which is also what makes it quick to copy; one that somebody left half-made is made anew.
  */
-async function ensureTemplate(
-  client: pg.Client,
-  { server, schema }: { server: string; schema: string },
-): Promise<string> {
+async function ensureTemplate(server: string, schema: string): Promise<Template> {
   const version = createHash('sha256')
     .update(JSON.stringify([schema, migrationFiles]))
     .digest('hex')
     .slice(0, 16)
-  const template = `millrace_template_${version}`
-  const isThere = async () => {
-    const found = await client.query('select from pg_database where datname = $1 and not datallowconn', [template])
-    return found.rows.length > 0
+  const name = `millrace_template_${version}`
+  const found = await findTemplate(admin(server), name)
+  if (found !== undefined) return found
+  const client = await admin(server).connect()
+  try {
+    await client.query('select pg_advisory_lock(hashtext($1))', [name])
+    if ((await findTemplate(client, name)) === undefined) await makeTemplate(client, { name, server, schema })
+    return (await findTemplate(client, name)) as Template
+  } finally {
+    // The lock ends with its connection.
+    client.release(true)
   }
-  if (await isThere()) return template
-  await client.query('select pg_advisory_lock(hashtext($1))', [template])
-  if (await isThere()) return template
-  await client.query(`drop database if exists ${template} with (force)`)
-  await client.query(`create database ${template}`)
-  await migrate(urlOf(server, template), { schema })
-  await client.query(`alter database ${template} allow_connections false`)
-  return template
+}
+
+async function findTemplate(db: pg.Pool | pg.PoolClient, name: string): Promise<Template | undefined> {
+  const { rows } = await db.query<Template>(
+    `select
+       datname as name,
+       coalesce(shobj_description(oid, 'pg_database') = (now() at time zone 'UTC')::date::text, false) as "isOfToday",
+       case current_setting('fsync') when 'off' then 'file_copy' else 'wal_log' end as strategy
+     from pg_database
+     where datname = $1 and not datallowconn`,
+    [name],
+  )
+  return rows[0]
+}
+
+async function makeTemplate(
+  client: pg.PoolClient,
+  { name, server, schema }: { name: string; server: string; schema: string },
+): Promise<void> {
+  await client.query(`drop database if exists ${name} with (force)`)
+  await client.query(`create database ${name}`)
+  await migrate(urlOf(server, name), { schema })
+  await client.query(
+    `do $$ begin execute format('comment on database ${name} is %L', (now() at time zone 'UTC')::date); end $$`,
+  )
+  await client.query(`alter database ${name} allow_connections false`)
 }
 
 /** A template that was made some days ago lacks the partitions of these days. */

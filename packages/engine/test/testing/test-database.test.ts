@@ -100,6 +100,7 @@ describe('testDatabase', () => {
       for part in select inhrelid::regclass::text from pg_inherits where inhrelid::regclass::text ~ '_\\d{8}$'
       loop execute 'drop table if exists ' || part || ' cascade'; end loop; end $$`
     await query(url.href, dropAll)
+    await query(server, `comment on database ${template} is '2026-01-01'`)
     await query(server, `alter database ${template} allow_connections false`)
     await using database = await testDatabase({ server, schema })
     const partitions = `select from pg_inherits where inhrelid::regclass::text ~ '_\\d{8}$'`
