@@ -1,6 +1,7 @@
 import { StopFailedError } from './errors.ts'
 import { poll } from './poll.ts'
-import { findPostmaster, isPostmaster } from './postmaster.ts'
+import { findPostmaster } from './postmaster.ts'
+import { tokenOf } from './process-identity.ts'
 
 /** fast: disconnects everybody and writes everything down. immediate: as if it had crashed. */
 export type ShutdownMode = 'fast' | 'immediate'
@@ -13,10 +14,12 @@ export async function stopServer(dataDirectory: string, mode: ShutdownMode): Pro
   const postmaster = await findPostmaster(dataDirectory)
   if (postmaster === undefined) return
   const { pid } = postmaster
+  const token = tokenOf(pid)
   signal(pid, signals[mode])
   // A fault test may have frozen it.
   signal(pid, 'SIGCONT')
-  await poll(() => (isPostmaster(pid, dataDirectory) ? undefined : true), {
+  // Not when it has stopped looking like a server: a process that ends has no command line any more, and still is one.
+  await poll(() => (token !== undefined && tokenOf(pid) === token ? undefined : true), {
     withinMs: deadlineMs[mode],
     expired: () => new StopFailedError(pid, deadlineMs[mode]),
   })
