@@ -1,9 +1,10 @@
+import { existsSync } from 'node:fs'
 import { chmod, mkdir, stat, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { canTraverse, claimDirectory } from '#src/directory-safety'
 import { surveyHost } from '#src/host'
-import { projectName, stateDirectory, temporaryRoot } from '#src/places'
+import { projectName, stateDirectory, temporaryRoot, volatileRoot } from '#src/places'
 import { scratchDirectory } from './scratch.ts'
 
 const isRoot = process.geteuid?.() === 0
@@ -110,3 +111,13 @@ describe('the place for temporary files', () => {
     expect(await temporaryRoot(await surveyHost({ TMPDIR: '/no/such/directory' }))).toMatch(/tmp$/)
   })
 })
+
+it.runIf(existsSync('/dev/shm'))(
+  'what nobody will miss is kept in memory, unless there is too little room',
+  async () => {
+    await using scratch = await scratchDirectory()
+    const host = await surveyHost({ TMPDIR: scratch.path })
+    expect(await volatileRoot(host, 1)).toBe('/dev/shm')
+    expect(await volatileRoot(host, Number.POSITIVE_INFINITY)).toBe(scratch.path)
+  },
+)

@@ -106,6 +106,17 @@ it('takes settings but keeps its address, and ignores Postgres variables meant f
   expect(values.flat()).toEqual(['off', '23', '127.0.0.1'])
 })
 
+it('that need not be durable waits for no disk, and loses nothing when only the server crashes', async () => {
+  await using server = await startThrowAway({ isDurable: false, settings: { max_wal_size: '64MB' } })
+  expect(await sql(server.url, 'show fsync')).toEqual(['off'])
+  expect(await sql(server.url, 'show max_wal_size')).toEqual(['64MB'])
+  await sql(server.url, 'create table kept as select 42 as answer')
+  await server.crash()
+  await server.restart()
+  expect(await sql(server.url, 'show fsync')).toEqual(['off'])
+  expect(await sql(server.url, 'select answer from kept')).toEqual([42])
+})
+
 it('says why it did not start, with the end of its log, and leaves nothing behind', async () => {
   const failure = startThrowAway({ settings: { shared_buffers: 'plenty' } })
   await expect(failure).rejects.toMatchObject({ code: 'start_failed' })
