@@ -1,6 +1,6 @@
 // How a command ends that failed.
 import { EmbeddedError } from '@millrace/embedded'
-import type { Command } from 'commander'
+import { type Command, InvalidArgumentError } from 'commander'
 import { MillraceError } from 'millrace'
 import { PortUnusable } from './health-server.ts'
 import { PsqlUnusable } from './psql-program.ts'
@@ -21,7 +21,16 @@ export function failureText(error: unknown): string {
   }
   if (isUnmigrated(error))
     return `The database has no Millrace schema, or an older one (${error.message}). Run \`millrace migrate\`, then try again.`
-  const known = [MillraceError, EmbeddedError, PortUnusable, PsqlUnusable, Refused, StartFailed, CrashLoop]
+  const known = [
+    MillraceError,
+    EmbeddedError,
+    PortUnusable,
+    PsqlUnusable,
+    Refused,
+    StartFailed,
+    CrashLoop,
+    InvalidArgumentError,
+  ]
   return known.some((each) => error instanceof each) ? error.message : (error.stack ?? error.message)
 }
 

@@ -1,24 +1,9 @@
-import { createMillrace } from 'millrace'
 import { expect, test } from 'vitest'
-import { freshDatabase } from './support/database.ts'
-import { Program } from './support/program.ts'
-
-const silent = { debug() {}, info() {}, warn() {}, error() {} }
+import { setup as base } from './support/setup.ts'
 
 async function setup() {
-  const database = await freshDatabase()
-  const millrace = createMillrace({ database: database.url, jobs: [], logger: silent })
-  return {
-    millrace,
-    async run(...args: string[]) {
-      await using program = new Program(['breakers', ...args], { DATABASE_URL: database.url })
-      return await program.ended()
-    },
-    async [Symbol.asyncDispose]() {
-      await millrace.close()
-      await database.drop()
-    },
-  }
+  const t = await base()
+  return { ...t, run: (...args: string[]) => t.run('breakers', ...args) }
 }
 
 test('breakers are listed, opened by hand and reset, and who did it is written down', async () => {

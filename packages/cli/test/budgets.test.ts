@@ -1,29 +1,16 @@
-import { createMillrace } from 'millrace'
 import { expect, test } from 'vitest'
-import { freshDatabase } from './support/database.ts'
-import { fixture, Program } from './support/program.ts'
+import { fixture } from './support/program.ts'
+import { setup as base } from './support/setup.ts'
 
 const { default: workload } = await import(fixture('spender.js'))
-const silent = { debug() {}, info() {}, warn() {}, error() {} }
 
 /** A database on which a worker has spent 800 of 1000 cents for ann. */
 async function setup() {
-  const database = await freshDatabase()
-  const millrace = createMillrace({ database: database.url, jobs: workload.jobs, logger: silent })
-  await millrace.work({ handlers: workload.handlers })
-  const { id } = await millrace.enqueueByType('tag', { cents: 800 }, { createdBy: 'ann' })
-  await millrace.result(id)
-  return {
-    millrace,
-    async run(...args: string[]) {
-      await using program = new Program(['budgets', ...args], { DATABASE_URL: database.url })
-      return await program.ended()
-    },
-    async [Symbol.asyncDispose]() {
-      await millrace.close()
-      await database.drop()
-    },
-  }
+  const t = await base({ jobs: workload.jobs })
+  await t.millrace.work({ handlers: workload.handlers })
+  const { id } = await t.millrace.enqueueByType('tag', { cents: 800 }, { createdBy: 'ann' })
+  await t.millrace.result(id)
+  return { ...t, run: (...args: string[]) => t.run('budgets', ...args) }
 }
 
 test('budgets says where they stand, with and without the workload', async () => {

@@ -1,18 +1,17 @@
-import { createMillrace, defineJob, defineQueues, implement, Unrecoverable } from 'millrace'
+import { defineJob, defineQueues, implement, Unrecoverable } from 'millrace'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
-import { freshDatabase } from './support/database.ts'
-import { fixture, Program } from './support/program.ts'
+import { fixture } from './support/program.ts'
+import { setup as base } from './support/setup.ts'
 
 // The contract of fixtures/nap.js; here its handler always fails.
 const queues = defineQueues({ beds: { concurrency: 3 } })
 const nap = defineJob({ type: 'nap', queue: queues.beds, payload: z.object({}) })
-const silent = { debug() {}, info() {}, warn() {}, error() {} }
 
 /** A database with dead letters, one per tenant. */
 async function setup(...tenants: string[]) {
-  const database = await freshDatabase()
-  const millrace = createMillrace({ database: database.url, jobs: [nap], logger: silent })
+  const t = await base({ jobs: [nap] })
+  const { millrace } = t
   const jobs: string[] = []
   const worker = await millrace.work({
     handlers: [
@@ -30,18 +29,10 @@ async function setup(...tenants: string[]) {
   await worker.stop()
   const letters = (await millrace.deadLetters.list()).reverse()
   return {
-    millrace,
+    ...t,
     jobs,
     letters: letters.map(({ id }) => id),
     fingerprint: letters[0]?.fingerprint ?? '',
-    async run(...args: string[]) {
-      await using program = new Program(args, { DATABASE_URL: database.url })
-      return await program.ended()
-    },
-    async [Symbol.asyncDispose]() {
-      await millrace.close()
-      await database.drop()
-    },
   }
 }
 
@@ -103,7 +94,7 @@ test('letters are redriven by id, with another payload, or all of a kind', async
 test.each([
   [['dead', 'redrive'], /Say which letters/],
   [['dead', 'redrive', '1', '--type', 'nap'], /either ids or a filter/],
-  [['dead', 'redrive', '1', '--payload', '{'], /--payload is not JSON/],
+  [['dead', 'redrive', '1', '--payload', '{'], /--payload.*The payload is not JSON/],
   [['dead', '--status', 'gone'], /Allowed choices are pending/],
   [['dead', 'redirve', '1'], /unknown command|too many arguments/],
 ])('%j is refused', async (args, message) => {

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { freshDatabase } from './support/database.ts'
+import { freshDatabase } from '../../engine/test/support/database.ts'
 import { fixture, get, Program } from './support/program.ts'
 import { isAlive, StateHome } from './support/state-home.ts'
 

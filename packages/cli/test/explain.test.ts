@@ -1,27 +1,14 @@
-import { createMillrace, defineJob, defineQueues } from 'millrace'
+import { defineJob, defineQueues } from 'millrace'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
-import { freshDatabase } from './support/database.ts'
-import { Program } from './support/program.ts'
+import { setup as base } from './support/setup.ts'
 
-const silent = { debug() {}, info() {}, warn() {}, error() {} }
 const { later } = defineQueues({ later: {} })
 const task = defineJob({ type: 'task', queue: later, payload: z.object({}) })
 
 async function setup() {
-  const database = await freshDatabase()
-  const millrace = createMillrace({ database: database.url, jobs: [task], logger: silent })
-  return {
-    millrace,
-    async run(...args: string[]) {
-      await using program = new Program(['explain', ...args], { DATABASE_URL: database.url })
-      return await program.ended()
-    },
-    async [Symbol.asyncDispose]() {
-      await millrace.close()
-      await database.drop()
-    },
-  }
+  const t = await base({ jobs: [task] })
+  return { ...t, run: (...args: string[]) => t.run('explain', ...args) }
 }
 
 test('what holds a job is listed with what helps, and when it may start', async () => {

@@ -1,11 +1,8 @@
 import { expect, test } from 'vitest'
 import { humanLine } from '#src/log'
-import { Program } from './support/program.ts'
+import { ran } from './support/program.ts'
 
-async function run(...args: string[]) {
-  await using program = new Program(args)
-  return await program.ended()
-}
+const run = (...args: string[]) => ran(args)
 
 test('the help lists the commands and shows examples', async () => {
   const { code, out } = await run('--help')

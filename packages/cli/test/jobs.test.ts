@@ -1,29 +1,16 @@
-import { createMillrace, defineJob, defineQueues, discard, implement } from 'millrace'
+import { defineJob, defineQueues, discard, implement } from 'millrace'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
-import { freshDatabase } from './support/database.ts'
+import { freshDatabase } from '../../engine/test/support/database.ts'
 import { fixture, Program } from './support/program.ts'
+import { setup as base } from './support/setup.ts'
 import { StateHome } from './support/state-home.ts'
 
 // The contract of fixtures/nap.js, as a program that only enqueues would have it.
 const queues = defineQueues({ beds: { concurrency: 3 } })
 const nap = defineJob({ type: 'nap', queue: queues.beds, payload: z.object({}) })
 
-async function setup() {
-  const database = await freshDatabase()
-  const millrace = createMillrace({ database: database.url, jobs: [nap] })
-  return {
-    millrace,
-    async run(...args: string[]) {
-      await using program = new Program(args, { DATABASE_URL: database.url })
-      return await program.ended()
-    },
-    async [Symbol.asyncDispose]() {
-      await millrace.close()
-      await database.drop()
-    },
-  }
-}
+const setup = () => base({ jobs: [nap] })
 
 test('enqueue checks the payload by the workload, and says the id', async () => {
   await using t = await setup()

@@ -1,8 +1,7 @@
-import { createMillrace, defineJob, defineQueues, discard, implement } from 'millrace'
+import { defineJob, defineQueues, discard, implement } from 'millrace'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
-import { freshDatabase } from './support/database.ts'
-import { Program } from './support/program.ts'
+import { setup as base } from './support/setup.ts'
 
 const queues = defineQueues({ ledger: {}, crawl: {} })
 const payload = z.object({ key: z.string(), n: z.int() })
@@ -10,21 +9,7 @@ const key = ({ key: of }: { key: string }) => of
 const entry = defineJob({ type: 'entry', queue: queues.ledger, payload, order: { key, onDead: 'stop' } })
 const page = defineJob({ type: 'page', queue: queues.crawl, payload, keyLimit: { key, concurrency: 2 } })
 
-async function setup() {
-  const database = await freshDatabase()
-  const millrace = createMillrace({ database: database.url, jobs: [entry, page] })
-  return {
-    millrace,
-    async run(...args: string[]) {
-      await using program = new Program(args, { DATABASE_URL: database.url })
-      return await program.ended()
-    },
-    async [Symbol.asyncDispose]() {
-      await millrace.close()
-      await database.drop()
-    },
-  }
-}
+const setup = () => base({ jobs: [entry, page] })
 
 test('keys shows what is stopped, and lets it go on', async () => {
   await using t = await setup()

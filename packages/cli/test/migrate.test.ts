@@ -1,25 +1,12 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { text } from 'node:stream/consumers'
-import { testDatabases } from '@millrace/embedded'
-import { expect, inject, test } from 'vitest'
+import { expect, test } from 'vitest'
+import { freshDatabase } from '../../engine/test/support/database.ts'
+import { ran } from './support/program.ts'
 
-async function millrace(args: string, env: Record<string, string> = {}) {
-  const program = new URL('./fixtures/millrace.js', import.meta.url).pathname
-  const { DATABASE_URL: _, ...inherited } = process.env
-  const child = spawn(process.execPath, [program, ...args.split(' ')], { env: { ...inherited, ...env } })
-  const [out, err, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')])
-  return { out, err, code }
-}
+const millrace = (args: string, env: Record<string, string> = {}) => ran(args.split(' '), env)
 
 async function setup() {
-  const databases = testDatabases(inject('serverUrl'))
-  const database = await databases.fresh(inject('emptyTemplate'))
-  return {
-    millrace: (args: string) => millrace(args, { DATABASE_URL: database.url }),
-    url: database.url,
-    [Symbol.asyncDispose]: () => databases.close(),
-  }
+  const database = await freshDatabase({ migrated: false })
+  return { ...database, millrace: (args: string) => millrace(args, { DATABASE_URL: database.url }) }
 }
 
 test('migrate applies what is pending, and --status tells by its exit code whether anything is', async () => {

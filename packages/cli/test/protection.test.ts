@@ -1,8 +1,8 @@
-import { createMillrace, defineJob, defineQueues } from 'millrace'
+import { defineJob, defineQueues } from 'millrace'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
-import { freshDatabase } from './support/database.ts'
-import { Program } from './support/program.ts'
+import { ran } from './support/program.ts'
+import { setup as base } from './support/setup.ts'
 
 const queues = defineQueues({ default: {} })
 const care = defineJob({
@@ -14,20 +14,8 @@ const care = defineJob({
 const key = (letter: string): string => Buffer.alloc(32, letter).toString('base64')
 
 async function setup() {
-  const database = await freshDatabase()
-  const encryption = { keys: [{ id: 'a', key: key('a') }] }
-  const millrace = createMillrace({ database: database.url, jobs: [care], encryption })
-  return {
-    millrace,
-    async run(args: string[], env: Record<string, string> = {}) {
-      await using program = new Program(args, { DATABASE_URL: database.url, ...env })
-      return await program.ended()
-    },
-    async [Symbol.asyncDispose]() {
-      await millrace.close()
-      await database.drop()
-    },
-  }
+  const t = await base({ jobs: [care], encryption: { keys: [{ id: 'a', key: key('a') }] } })
+  return { ...t, run: (args: string[], env: Record<string, string> = {}) => ran(args, { ...t.env, ...env }) }
 }
 
 test('keys status and keys rotate tell which key is needed, and no key is printed', async () => {
@@ -84,7 +72,8 @@ test('erase counts, and erases only with --yes and a reason', async () => {
 
 test.each([
   [['erase', '--yes', '--reason', 'x'], /one of --tenant, --type/],
-  [['erase', '--type', 'care', '--where', 'x'], /Expected a JSON object/],
+  [['erase', '--type', 'care', '--where', 'x'], /--where.* is not JSON/],
+  [['erase', '--type', 'care', '--where', '[1]'], /Expected a JSON object/],
 ])('%j is refused', async (args, message) => {
   await using t = await setup()
   expect(await t.run(args)).toMatchObject({ code: 1, err: expect.stringMatching(message) })

@@ -4,18 +4,16 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { environmentFor } from '#src/psql-environment'
 import { findPsql } from '#src/psql-program'
-import { freshDatabase } from './support/database.ts'
-import { Program } from './support/program.ts'
+import { freshDatabase } from '../../engine/test/support/database.ts'
+import { Program, ran } from './support/program.ts'
 import { StateHome } from './support/state-home.ts'
 
 const psql = await findPsql(process.env).catch(() => undefined)
 if (psql === undefined)
   process.stderr.write('\nSKIPPED: psql is not installed, so `millrace psql` is not tested with it\n')
 
-async function run(args: readonly string[], env: Record<string, string> = {}) {
-  await using program = new Program(['psql', ...args], { PSQLRC: '/dev/null', ...env })
-  return await program.ended()
-}
+const run = (args: readonly string[], env: Record<string, string> = {}) =>
+  ran(['psql', ...args], { PSQLRC: '/dev/null', ...env })
 
 /** A directory with programs in it, which are shell scripts. */
 async function programs(scripts: Record<string, string>) {

@@ -1,11 +1,7 @@
 import { expect, test } from 'vitest'
-import { Program } from './support/program.ts'
+import { ran } from './support/program.ts'
 
-async function preview(...args: string[]) {
-  await using program = new Program(['schedules', 'preview', ...args])
-  return await program.ended()
-}
-
+const preview = (...args: string[]) => ran(['schedules', 'preview', ...args])
 const MARCH = ['--tz', 'America/New_York', '--from', '2026-03-07T00:00:00Z', '--count', '3']
 
 test('the fires of an expression are shown in UTC and beside it in local time', async () => {

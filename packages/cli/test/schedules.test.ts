@@ -1,27 +1,14 @@
-import { createMillrace, every } from 'millrace'
+import { every } from 'millrace'
 import { expect, test } from 'vitest'
-import { freshDatabase } from './support/database.ts'
-import { fixture, Program } from './support/program.ts'
+import { fixture } from './support/program.ts'
+import { setup as base } from './support/setup.ts'
 
-const silent = { debug() {}, info() {}, warn() {}, error() {} }
 const module = ['--module', fixture('scheduled.js')]
 
 async function setup() {
-  const database = await freshDatabase()
   const { default: workload } = await import(fixture('scheduled.js'))
-  const millrace = createMillrace({ database: database.url, ...workload, logger: silent })
-  return {
-    millrace,
-    handlers: workload.handlers,
-    async run(...args: string[]) {
-      await using program = new Program(['schedules', ...args], { DATABASE_URL: database.url })
-      return await program.ended()
-    },
-    async [Symbol.asyncDispose]() {
-      await millrace.close()
-      await database.drop()
-    },
-  }
+  const t = await base(workload)
+  return { ...t, handlers: workload.handlers, run: (...args: string[]) => t.run('schedules', ...args) }
 }
 
 test('schedules of the code are listed, shown, run, paused, resumed and backfilled', async () => {

@@ -1,27 +1,11 @@
-import { createMillrace } from 'millrace'
 import { expect, test } from 'vitest'
-import { freshDatabase } from './support/database.ts'
-import { fixture, Program } from './support/program.ts'
+import { fixture } from './support/program.ts'
+import { setup as base } from './support/setup.ts'
 
 const { default: workload } = await import(fixture('limited.js'))
-const silent = { debug() {}, info() {}, warn() {}, error() {} }
 const module = ['--module', fixture('limited.js')]
 
-async function setup() {
-  const database = await freshDatabase()
-  const millrace = createMillrace({ database: database.url, jobs: workload.jobs, logger: silent })
-  return {
-    millrace,
-    async run(...args: string[]) {
-      await using program = new Program(args, { DATABASE_URL: database.url })
-      return await program.ended()
-    },
-    async [Symbol.asyncDispose]() {
-      await millrace.close()
-      await database.drop()
-    },
-  }
-}
+const setup = () => base({ jobs: workload.jobs })
 
 test('what is paused is listed with who and why, and resumed', async () => {
   await using t = await setup()

@@ -1,59 +1,10 @@
-import { createMillrace, defineJob, defineQueues } from 'millrace'
-import pg from 'pg'
 import { expect, test } from 'vitest'
-import { z } from 'zod'
-import { freshDatabase } from './support/database.ts'
-import { fixture, get, type Line, Program } from './support/program.ts'
-import { isAlive } from './support/state-home.ts'
-
-// The contracts of fixtures/nap.js and busy.js, as a program that only enqueues would have them.
-const queues = defineQueues({ beds: { concurrency: 3 }, desk: { concurrency: 5 } })
-const nap = defineJob({ type: 'nap', queue: queues.beds, payload: z.object({}) })
-const chore = defineJob({ type: 'chore', queue: queues.desk, payload: z.object({ ms: z.number() }) })
-
-async function setup(args: string, env: Record<string, string> = {}) {
-  const database = await freshDatabase()
-  const millrace = createMillrace({ database: database.url, jobs: [nap, chore] })
-  const pool = new pg.Pool({ connectionString: database.url, max: 2 })
-  pool.on('error', () => {})
-  const [module = '', ...options] = args.split(' ')
-  const work = new Program(['work', fixture(module), ...options], { DATABASE_URL: database.url, ...env })
-  const readyLines = () => work.lines.filter(({ event }) => event === 'process_ready')
-  return {
-    millrace,
-    work,
-    async sql<Row extends pg.QueryResultRow>(text: string, values: unknown[] = []): Promise<Row[]> {
-      return (await pool.query<Row>(text, values)).rows
-    },
-    /** Resolves with the facts of the nth process that became ready. */
-    async ready(nth: number): Promise<{ pid: number; process: number; workerId: string }> {
-      await work.logged(() => readyLines().length >= nth)
-      const { processPid, process, workerId } = readyLines()[nth - 1] as Line
-      return { pid: processPid as number, process: process as number, workerId: workerId as string }
-    },
-    /** Starts a nap; resolves when it runs, with the process it runs in. */
-    async napping(): Promise<{ id: string; pid: number }> {
-      const { id } = await millrace.enqueue(nap, {})
-      await work.said(/asleep/)
-      const [run] = await this.sql<{ worker_id: string; pid: number }>(
-        'select worker_id, worker.pid from millrace.job join millrace.worker on worker.id = worker_id where job.id = $1',
-        [id],
-      )
-      return { id, pid: run?.pid as number }
-    },
-    async [Symbol.asyncDispose]() {
-      await work[Symbol.asyncDispose]()
-      await pool.end()
-      await millrace.close()
-      await database.drop()
-    },
-  }
-}
+import { freshDatabase } from '../../engine/test/support/database.ts'
+import { fixture, get, Program } from './support/program.ts'
+import { chore, event, setup } from './support/supervised.ts'
 
 /** For tests that start many processes, one after the other, or wait for real pauses between them. */
 const SLOW_MS = 90_000
-
-const event = (name: string) => (line: Line) => line.event === name
 
 test('a killed process is replaced, and its job runs again long before its lease would have run out', async () => {
   await using t = await setup('nap.js --processes 2')
@@ -89,80 +40,6 @@ test('every line of a worker process bears its number', async () => {
     expect(new Set(lines.map((line) => line.process))).toEqual(new Set([process]))
   }
   expect(await t.work.logged(({ msg }) => msg === 'supervising 2 workers')).not.toHaveProperty('process')
-})
-
-test('after SIGTERM every process waits for its running jobs, and the supervisor ends with code 0', async () => {
-  await using t = await setup('nap.js', { WORKER_PROCESSES: '2' })
-  await t.ready(2)
-  const { id, pid } = await t.napping()
-  t.work.signal('SIGTERM')
-  await t.work.said(/waiting for 1 running job, at most 25s/)
-  process.kill(pid, 'SIGUSR2')
-  expect(await t.work.ended()).toMatchObject({ code: 0 })
-  expect(t.work.lines.filter(event('process_stopped')).map(({ code }) => code)).toEqual([0, 0])
-  expect(await t.millrace.job(id)).toMatchObject({ status: 'completed', attempt: 1 })
-})
-
-test('a second signal kills every process at once, and ends their leases', async () => {
-  await using t = await setup('nap.js --processes 2')
-  await t.ready(2)
-  const { id, pid } = await t.napping()
-  t.work.signal('SIGTERM')
-  await t.work.said(/waiting for 1 running job/)
-  t.work.signal('SIGTERM')
-  expect(await t.work.ended()).toMatchObject({ code: 143, err: expect.stringContaining('stopped at once') })
-  expect(isAlive(pid)).toBe(false)
-  expect(await t.millrace.job(id)).toMatchObject({ status: 'processing' })
-  expect(await t.sql('select from millrace.worker where ended_at is null')).toEqual([])
-})
-
-test('one Ctrl-C, which reaches the processes too, is one request: running jobs complete', async () => {
-  await using t = await setup('nap.js --processes 2')
-  await t.ready(2)
-  const { id, pid } = await t.napping()
-  t.work.signalGroup('SIGINT')
-  await t.work.said(/waiting for 1 running job/)
-  process.kill(pid, 'SIGUSR2')
-  expect(await t.work.ended()).toMatchObject({ code: 0 })
-  expect(await t.millrace.job(id)).toMatchObject({ status: 'completed', attempt: 1 })
-})
-
-test('a second Ctrl-C ends everything at once', async () => {
-  await using t = await setup('nap.js --processes 2')
-  await t.ready(2)
-  await t.napping()
-  t.work.signalGroup('SIGINT')
-  // From the supervisor itself: two signals that it has not heard yet are one.
-  await t.work.logged(({ msg, process }) => process === undefined && /once more to stop at once/.test(String(msg)))
-  t.work.signalGroup('SIGINT')
-  expect(await t.work.ended()).toMatchObject({ code: 130 })
-})
-
-test('under npm, which passes the Ctrl-C of the terminal on, the echo is no second one', async () => {
-  await using t = await setup('nap.js --processes 1', { npm_lifecycle_event: 'start' })
-  const { pid } = await t.ready(1)
-  const { id } = await t.napping()
-  t.work.signalGroup('SIGINT')
-  t.work.signal('SIGINT')
-  await t.work.said(/waiting for 1 running job/)
-  process.kill(pid, 'SIGUSR2')
-  expect(await t.work.ended()).toMatchObject({ code: 0 })
-  expect(await t.millrace.job(id)).toMatchObject({ status: 'completed' })
-})
-
-test('when the supervisor is killed, its processes stop in order', async () => {
-  await using t = await setup('nap.js --processes 2')
-  await t.ready(2)
-  const { id, pid } = await t.napping()
-  t.work.signal('SIGKILL')
-  await t.work.said(/waiting for 1 running job/)
-  process.kill(pid, 'SIGUSR2')
-  // Its output is closed when the last process that writes to it has ended.
-  const { code, err } = await t.work.ended()
-  expect(code).toBeNull()
-  expect(err.match(/the supervisor is gone/g)).toHaveLength(2)
-  expect(await t.millrace.job(id)).toMatchObject({ status: 'completed', attempt: 1 })
-  expect(await t.sql('select distinct ended_reason from millrace.worker')).toEqual([{ ended_reason: 'shut down' }])
 })
 
 test('a rolling restart under load loses no attempt', { timeout: SLOW_MS }, async () => {

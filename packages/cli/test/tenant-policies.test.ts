@@ -1,21 +1,17 @@
 import pg from 'pg'
 import { expect, test } from 'vitest'
-import { freshDatabase } from './support/database.ts'
-import { Program } from './support/program.ts'
+import { setup as base } from './support/setup.ts'
 
 async function setup() {
-  const database = await freshDatabase()
-  const client = new pg.Client(database.url)
+  const t = await base()
+  const client = new pg.Client(t.env.DATABASE_URL)
   await client.connect()
   return {
     sql: (text: string) => client.query(text),
-    async check(...args: string[]) {
-      await using program = new Program(['tenant-policies', 'check', ...args], { DATABASE_URL: database.url })
-      return await program.ended()
-    },
+    check: (...args: string[]) => t.run('tenant-policies', 'check', ...args),
     async [Symbol.asyncDispose]() {
       await client.end()
-      await database.drop()
+      await t[Symbol.asyncDispose]()
     },
   }
 }

@@ -1,10 +1,7 @@
 import { expect, test } from 'vitest'
-import { fixture, Program } from './support/program.ts'
+import { fixture, ran } from './support/program.ts'
 
-async function types(args: string[], env: Record<string, string> = {}) {
-  await using program = new Program(['types', ...args], env)
-  return await program.ended()
-}
+const types = (args: string[], env: Record<string, string> = {}) => ran(['types', ...args], env)
 
 test('types lists the job types of a workload without starting it', async () => {
   const { code, out, err } = await types([fixture('post.js')])

@@ -1,7 +1,7 @@
 import { createMillrace, defineJob, defineQueues, type Millrace } from 'millrace'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
-import { freshDatabase } from './support/database.ts'
+import { freshDatabase } from '../../engine/test/support/database.ts'
 import { fixture, get, Program } from './support/program.ts'
 
 // The contract of fixtures/nap.js, as a program that only enqueues would have it.

@@ -1,31 +1,23 @@
 import type { Workload } from '@millrace/cli/workload'
-import { createMillrace, type WorkflowDefinition } from 'millrace'
+import type { WorkflowDefinition } from 'millrace'
 import { expect, test } from 'vitest'
-import { freshDatabase } from './support/database.ts'
-import { fixture, Program } from './support/program.ts'
+import { fixture } from './support/program.ts'
+import { setup as base } from './support/setup.ts'
 
 const studio = ((await import(fixture('album.js'))) as { default: Workload }).default
 const [album] = studio.workflows as [WorkflowDefinition]
 
 async function setup() {
-  const database = await freshDatabase()
-  const millrace = createMillrace({ database: database.url, jobs: [], workflows: [album] })
+  const t = await base({ workflows: [album] })
+  const { millrace } = t
   return {
-    millrace,
+    ...t,
     work: () => millrace.work({ handlers: studio.handlers }),
     /** Of seven photos the second cannot be framed, and the workflow is left as it is. */
     async failed(): Promise<string> {
       const { id } = await millrace.workflows.start(album, { count: 7 } as never, { createdBy: 'ann' })
       expect(await millrace.workflows.result(id)).toMatchObject({ status: 'failed' })
       return id
-    },
-    async run(...args: string[]) {
-      await using program = new Program(args, { DATABASE_URL: database.url })
-      return await program.ended()
-    },
-    async [Symbol.asyncDispose]() {
-      await millrace.close()
-      await database.drop()
     },
   }
 }
@@ -138,14 +130,11 @@ test('a workload that does not have the workflow is told so, and so is a payload
 test('workflows signal tells a workflow what it waits for, once', async () => {
   const office = ((await import(fixture('approval.js'))) as { default: Workload }).default
   const [approval] = office.workflows as [WorkflowDefinition]
-  const database = await freshDatabase()
-  await using millrace = createMillrace({ database: database.url, jobs: [], workflows: [approval] })
+  await using t = await base({ workflows: [approval] })
+  const { millrace } = t
   const { id } = await millrace.workflows.start(approval)
-  const signal = async (...args: string[]) => {
-    const given = ['workflows', 'signal', id, ...args, '--module', fixture('approval.js'), '--by', 'ann']
-    await using program = new Program(given, { DATABASE_URL: database.url })
-    return await program.ended()
-  }
+  const signal = (...args: string[]) =>
+    t.run('workflows', 'signal', id, ...args, '--module', fixture('approval.js'), '--by', 'ann')
   expect((await signal('approved', '{')).err).toContain('The payload is not JSON')
   expect((await signal('aproved')).err).toContain('approved')
   expect((await signal('approved', '{"by":7}')).err).toContain('by')
@@ -157,6 +146,4 @@ test('workflows signal tells a workflow what it waits for, once', async () => {
   expect(await signal('approved', '{"by":"bob"}')).toMatchObject({ code: 1 })
   await using _worker = await millrace.work({ handlers: office.handlers })
   expect(await millrace.workflows.result(id)).toMatchObject({ status: 'completed' })
-  await millrace.close()
-  await database.drop()
 })

@@ -3,17 +3,16 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type OrderDeskOptions, orderDesk } from '@millrace/demo'
-import { testDatabases } from '@millrace/embedded'
 import { createMillrace, type Logger } from 'millrace'
 import pg from 'pg'
-import { inject } from 'vitest'
+import { freshDatabase } from '../../../packages/engine/test/support/database.ts'
 
 const silent: Logger = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
 
 /** Orders are placed; for anything to become of them, start a worker. */
 export async function setup(options: OrderDeskOptions) {
-  const databases = testDatabases(inject('serverUrl'))
-  const { url: databaseUrl } = await databases.fresh(inject('migratedTemplate'))
+  const database = await freshDatabase()
+  const databaseUrl = database.url
   const folder = await mkdtemp(join(tmpdir(), 'millrace-desk-'))
   const desk = orderDesk({ ordersPerSecond: 100, folder, ...options })
   const { jobs, workflows = [] } = desk
@@ -32,7 +31,7 @@ export async function setup(options: OrderDeskOptions) {
       await client.end()
       await millrace.close()
       await started?.stop()
-      await databases.close()
+      await database.drop()
       await rm(folder, { recursive: true })
     },
   }

@@ -144,7 +144,7 @@ function logText(logs: unknown): string | null {
 interface RedriveOptions extends ClientOptions, FilterOptions {
   readonly by: string
   readonly maxAttempts?: number
-  readonly payload?: string
+  readonly payload?: unknown
 }
 
 export async function redrive(ids: string[], options: RedriveOptions, command: Command): Promise<void> {
@@ -152,7 +152,7 @@ export async function redrive(ids: string[], options: RedriveOptions, command: C
   if (ids.length === 0 && Object.keys(filter).length === 0)
     command.error('error: Say which letters: by id, or by --type, --queue, --tenant or --fingerprint.')
   if (ids.length > 0 && Object.keys(filter).length > 0) command.error('error: Give either ids or a filter, not both.')
-  const payload = options.payload === undefined ? {} : { payload: parseJson(command, options.payload) }
+  const payload = options.payload === undefined ? {} : { payload: options.payload }
   await withClient(command, options, async ({ millrace }) => {
     const chosen = ids.length > 0 ? ids : await pendingIds(millrace, filter)
     const results = await millrace.deadLetters.redrive(chosen, { ...redriveOptions(options), ...payload })
@@ -218,13 +218,5 @@ function decided({ deadLetters }: Millrace, verb: Verb, ids: string[], { by, not
       return deadLetters.ignore(ids, options)
     case 'note':
       return deadLetters.note(ids, note ?? '', { by })
-  }
-}
-
-function parseJson(command: Command, text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch (error) {
-    command.error(`error: --payload is not JSON: ${(error as Error).message}. Quote it, such as '{"n":1}'.`)
   }
 }

@@ -1,5 +1,6 @@
 import { Command, Option } from 'commander'
 import { addClientOptions, addModuleOption } from '../client.ts'
+import { parsePayload } from '../json-argument.ts'
 import { decide, groups, list, redrive, show } from './dead-letters.ts'
 import { addAuthorOption, addDecisionOptions } from './retry.ts'
 import { parseLimit } from './worker-options.ts'
@@ -72,7 +73,7 @@ function redriveCommand(): Command {
       'Give each a new job of the same work. Name them by id, or by a filter: then all pending ones that fit.',
     )
     .argument('[id...]', 'the ids of the letters')
-    .option('--payload <json>', 'another payload, for a single letter')
+    .option('--payload <json>', 'another payload, for a single letter', parsePayload)
   return addModuleOption(addClientOptions(addDecisionOptions(addFilterOptions(command)))).action(redrive)
 }
 

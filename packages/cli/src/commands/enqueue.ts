@@ -9,7 +9,8 @@ import {
   ResultTimeout,
 } from 'millrace'
 import { addClientOptions, addModuleOption, type ClientOptions, withClient } from '../client.ts'
-import { Refused } from '../failure.ts'
+import { fail, Refused } from '../failure.ts'
+import { parsePayload } from '../json-argument.ts'
 import { oneLine, print, printJson } from '../print.ts'
 import { parseCount, parseDuration } from './worker-options.ts'
 
@@ -69,7 +70,7 @@ export function enqueueCommand(): Command {
 }
 
 async function act(type: string, json: string, options: Options, command: Command): Promise<void> {
-  const payload = parsePayload(command, json === '-' ? await text(process.stdin) : json)
+  const payload = await payloadFrom(command, json)
   await withClient(command, options, async ({ millrace, workload }) => {
     if (workload === undefined) throw new Refused(NO_WORKLOAD)
     const result = await millrace.enqueueByType(type, payload, enqueueOptions(options))
@@ -120,11 +121,11 @@ function sentence(result: EnqueueResult): string {
   return `Job ${result.id} ${what}.\n${warnings.join('')}`
 }
 
-function parsePayload(command: Command, json: string): unknown {
+async function payloadFrom(command: Command, json: string): Promise<unknown> {
   try {
-    return JSON.parse(json)
+    return parsePayload(json === '-' ? await text(process.stdin) : json)
   } catch (error) {
-    command.error(`error: The payload is not JSON: ${(error as Error).message}. Quote it, such as '{"n":1}'.`)
+    fail(command, error)
   }
 }
 

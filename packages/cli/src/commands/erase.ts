@@ -2,6 +2,7 @@ import { Command, InvalidArgumentError } from 'commander'
 import type { EraseProgress, EraseResult, EraseSelection } from 'millrace'
 import { addClientOptions, addModuleOption, type ClientOptions, withClient } from '../client.ts'
 import { Refused } from '../failure.ts'
+import { parseJson } from '../json-argument.ts'
 import { print, printJson } from '../print.ts'
 import { addAuthorOption } from './retry.ts'
 
@@ -90,12 +91,8 @@ function sentences(result: EraseResult, { yes }: Options): string {
 }
 
 function parseObject(json: string): object {
-  try {
-    const value: unknown = JSON.parse(json)
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value
-  } catch {
-    // said below
-  }
+  const value = parseJson(json, 'What to look for')
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value
   throw new InvalidArgumentError('Expected a JSON object, such as \'{"to":"ann@example.com"}\'.')
 }
 

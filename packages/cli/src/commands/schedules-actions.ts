@@ -1,5 +1,5 @@
 // What changes schedules: each with who decides, written into the audit log.
-import { Command, InvalidArgumentError, Option } from 'commander'
+import { Command, Option } from 'commander'
 import {
   cron,
   type Duration,
@@ -12,6 +12,7 @@ import {
 } from 'millrace'
 import { addClientOptions, addModuleOption, type ClientOptions, demandWorkload, withClient } from '../client.ts'
 import { Refused } from '../failure.ts'
+import { parsePayload } from '../json-argument.ts'
 import { fromNow, print, printJson } from '../print.ts'
 import { parseTime } from './enqueue.ts'
 import { addAuthorOption } from './retry.ts'
@@ -168,7 +169,7 @@ function whenOf({ cron: expression, tz, every: interval }: Parts): When | undefi
   return interval === undefined ? undefined : every(interval)
 }
 
-const payloadOption = () => new Option('--payload <json>', 'of its jobs').argParser(parseJson)
+const payloadOption = () => new Option('--payload <json>', 'of its jobs').argParser(parsePayload)
 
 interface CreateOptions extends Parts {
   readonly type: string
@@ -216,11 +217,3 @@ const edit: Act<EditOptions> = async (millrace, name, given) => {
 
 const firesNext = ({ name, description, nextAt }: ScheduleState): string =>
   `Schedule "${name}" fires ${description}: next ${nextAt?.toISOString() ?? 'when it is resumed'}.`
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    throw new InvalidArgumentError("Expected JSON, such as '{}'.")
-  }
-}

@@ -166,12 +166,11 @@ interface SignalOptions extends ChangeOptions {
 export async function signal(
   id: string,
   name: string,
-  json: string | undefined,
+  payload: unknown,
   options: SignalOptions,
   command: Command,
 ): Promise<void> {
   const { by, key } = options
-  const payload = json === undefined ? undefined : parsed(json)
   await withClient(command, options, async ({ millrace, workload }) => {
     demandWorkload(workload, 'The signals of a workflow are checked')
     const sent = millrace.workflows.signal(id, name, payload, key === undefined ? { by } : { by, key })
@@ -180,14 +179,6 @@ export async function signal(
     if (options.json) return printJson({ id, name, ...result })
     print(`${signalSentence(id, name, result)}\n`)
   })
-}
-
-function parsed(json: string): unknown {
-  try {
-    return JSON.parse(json)
-  } catch (error) {
-    throw new Refused(`The payload is not JSON: ${(error as Error).message}. Expected something like '{"by":"ann"}'.`)
-  }
 }
 
 function signalSentence(id: string, name: string, result: SignalResult): string {

@@ -1,5 +1,6 @@
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { addClientOptions, addModuleOption } from '../client.ts'
+import { parseJson, parsePayload } from '../json-argument.ts'
 import { addAuthorOption } from './retry.ts'
 import { parseLimit } from './worker-options.ts'
 import { change, list, resume, show, signal } from './workflows-actions.ts'
@@ -104,7 +105,7 @@ function signalCommand(): Command {
     .description('Tell a workflow what one of its steps waits for.')
     .argument('<id>', 'the id of the workflow')
     .argument('<name>', 'the name of the signal, which is that of its step')
-    .argument('[payload]', 'what comes with it, as JSON')
+    .argument('[payload]', 'what comes with it, as JSON', parsePayload)
     .option('--key <text>', 'says that two signals are the same, sent twice')
   return addChangeOptions(command).action(signal)
 }
@@ -118,9 +119,5 @@ function edit(text: string, before: Record<string, unknown> = {}): Record<string
   if (step === undefined || json === undefined)
     throw new InvalidArgumentError(`Expected the name of a step and its payload, such as 'upload={"folder":"b"}'.`)
   if (Object.hasOwn(before, step)) throw new InvalidArgumentError(`Step "${step}" has two payloads.`)
-  try {
-    return { ...before, [step]: JSON.parse(json) }
-  } catch (error) {
-    throw new InvalidArgumentError(`What follows ${step}= is not JSON: ${(error as Error).message}.`)
-  }
+  return { ...before, [step]: parseJson(json, `What follows ${step}=`) }
 }

@@ -169,7 +169,8 @@ test('stop ends them in order; one that does not heed is killed', async () => {
 
 test('nothing is started again once everything was asked to stop', async () => {
   await using t = setup(() => worker)
-  await t.started()
+  await using another = setup(() => worker)
+  await Promise.all([t.started(), another.started()])
   const died = t.next('process_died')
   process.kill(pidOf(t), 'SIGKILL')
   await died
@@ -178,8 +179,10 @@ test('nothing is started again once everything was asked to stop', async () => {
     isStarted = true
   })
   await t.supervisor.stop()
-  // Longer than the pause after which it would have been started.
-  await new Promise((resolve) => setTimeout(resolve, 100))
+  // Its pause is as long, and begins later.
+  const startedAgain = another.next('process_started')
+  process.kill(pidOf(another), 'SIGKILL')
+  await startedAgain
   expect(isStarted).toBe(false)
 })
 

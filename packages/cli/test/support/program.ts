@@ -99,6 +99,12 @@ export class Program implements AsyncDisposable {
   }
 }
 
+/** Runs it to its end. */
+export async function ran(args: readonly string[], env: Record<string, string> = {}) {
+  await using program = new Program(args, env)
+  return await program.ended()
+}
+
 export async function get(url: string): Promise<{ status: number; body: Record<string, unknown> }> {
   const response = await fetch(url)
   return { status: response.status, body: (await response.json()) as Record<string, unknown> }
