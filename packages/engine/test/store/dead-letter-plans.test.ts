@@ -1,16 +1,8 @@
 // Whatever lies in the dead letters, looking for the few that matter must not read the many that do not.
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { statementTexts } from '#src/store/sql.generated'
 import { freshDatabase } from '../support/database.ts'
-
-interface Plan {
-  'Node Type': string
-  'Index Name'?: string
-  'Shared Hit Blocks': number
-  'Shared Read Blocks': number
-  Plans?: Plan[]
-}
+import { type Plan, planOf } from '../support/plans.ts'
 
 let database: Awaited<ReturnType<typeof freshDatabase>>
 let client: pg.Client
@@ -55,24 +47,7 @@ afterAll(async () => {
   await database.drop()
 })
 
-async function explain(text: string, values: unknown[]) {
-  await client.query('begin')
-  const { rows } = await client.query({ text: `explain (analyze, buffers, format json) ${text}`, values })
-  await client.query('rollback')
-  const nodes: Plan[] = []
-  const visit = (plan: Plan): void => {
-    nodes.push(plan)
-    plan.Plans?.forEach(visit)
-  }
-  const root = rows[0]['QUERY PLAN'][0].Plan as Plan
-  visit(root)
-  return {
-    kinds: nodes.map((node) => node['Node Type']),
-    indexes: nodes.flatMap((node) => node['Index Name'] ?? []),
-    buffers: root['Shared Hit Blocks'] + root['Shared Read Blocks'],
-  }
-}
-
+const indexesOf = ({ nodes }: Plan): string[] => nodes.flatMap((node) => node['Index Name'] ?? [])
 const none = new Array<null>(8).fill(null)
 const week = 7 * 86_400_000
 
@@ -98,16 +73,16 @@ describe.each(['fresh', 'no'])('with %s statistics', (statistics) => {
     ['deadLetterTryLock', ['{1,2,3,100000}'], 'dead_letter_jobs_pkey', 50],
     ['deadLetterLock', ['{1,2,3,100000}'], 'dead_letter_jobs_pkey', 50],
   ] as const)('%s reads little: %o', async (statement, values, index, buffers) => {
-    const plan = await explain(statementTexts[statement], [...values])
+    const plan = await planOf(client, statement, values)
     expect(plan.kinds).not.toContain('Seq Scan')
-    expect(plan.indexes).toContain(index)
+    expect(indexesOf(plan)).toContain(index)
     expect(plan.buffers).toBeLessThanOrEqual(buffers)
   })
 
   test('deadLetterGroups counts in its index alone', async () => {
-    const plan = await explain(statementTexts.deadLetterGroups, [100])
+    const plan = await planOf(client, 'deadLetterGroups', [100])
     expect(plan.kinds).toContain('Index Only Scan')
-    expect(plan.indexes).toContain('dead_letter_for_groups_idx')
+    expect(indexesOf(plan)).toContain('dead_letter_for_groups_idx')
   })
 
   test('a burial finds the letter that its job came from by index', async () => {
@@ -116,7 +91,7 @@ describe.each(['fresh', 'no'])('with %s statistics', (statistics) => {
       `insert into millrace.job (id, status, type, queue, priority, run_at, created_at, updated_at, max_attempts, correlation_id, payload, run_id)
        values (1000005, 'processing', 'task', 'q', 5, now(), now(), now(), 1, 'c', '{}', '00000000-0000-0000-0000-000000000000')`,
     )
-    const plan = await explain(statementTexts.jobBury, [
+    const plan = await planOf(client, 'jobBury', [
       null,
       '{1000005}',
       '{00000000-0000-0000-0000-000000000000}',
@@ -129,7 +104,7 @@ describe.each(['fresh', 'no'])('with %s statistics', (statistics) => {
       '{standard}',
       '{false}',
     ])
-    expect(plan.indexes).toContain('dead_letter_by_redriven_job_idx')
+    expect(indexesOf(plan)).toContain('dead_letter_by_redriven_job_idx')
   })
 })
 
@@ -148,7 +123,7 @@ describe.each([
        where relnamespace = 'millrace'::regnamespace and relname like 'dead_letter%' and relkind in ('r', 'i')`,
       [rows, pages],
     )
-    const plan = await explain(statementTexts[statement], [...values])
+    const plan = await planOf(client, statement, values)
     expect(plan.kinds).not.toContain('Seq Scan')
     expect(plan.buffers).toBeLessThanOrEqual(200)
   })

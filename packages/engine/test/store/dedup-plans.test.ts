@@ -1,16 +1,9 @@
 // Whoever holds a key is found by its index, however many other keys are held and whatever the statistics say.
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { statementTexts } from '#src/store/sql.generated'
+import type { statementTexts } from '#src/store/sql.generated'
 import { freshDatabase } from '../support/database.ts'
-
-interface Plan {
-  'Node Type': string
-  'Relation Name'?: string
-  'Shared Hit Blocks': number
-  'Shared Read Blocks': number
-  Plans?: Plan[]
-}
+import { planOf } from '../support/plans.ts'
 
 const HELD = 100_000
 const runId = '6f9619ff-8b86-4011-b42d-00c04fc964ff'
@@ -51,21 +44,6 @@ afterAll(async () => {
   await client.end()
   await database.drop()
 })
-
-async function explain(statement: keyof typeof statementTexts, values: unknown[]) {
-  await client.query('begin')
-  const { rows } = await client.query({
-    text: `explain (analyze, buffers, format json) ${statementTexts[statement]}`,
-    values,
-  })
-  await client.query('rollback')
-  const plan = rows[0]['QUERY PLAN'][0].Plan as Plan
-  const nodes = (each: Plan): Plan[] => [each, ...(each.Plans ?? []).flatMap(nodes)]
-  return {
-    buffers: plan['Shared Hit Blocks'] + plan['Shared Read Blocks'],
-    scans: nodes(plan).flatMap((each) => (each['Node Type'] === 'Seq Scan' ? [each['Relation Name']] : [])),
-  }
-}
 
 const keys = ['{NULL,t10,NULL}', '{task,task,task}', '{key-7,key-10,nobody}']
 const rows = (key: string) => [
@@ -127,7 +105,7 @@ describe.each(['without statistics', 'with statistics'])('%s', (when) => {
   test.each(statements)('%s reads what it asks for, and no other keys', async (statement, values) => {
     for (const mode of ['auto', 'force_generic_plan']) {
       await client.query(`set plan_cache_mode = ${mode}`)
-      const plan = await explain(statement, values)
+      const plan = await planOf(client, statement, values)
       expect(plan.scans).toEqual([])
       // Twenty runs look for two kinds of holders each, and write a row with its index entries.
       expect(plan.buffers).toBeLessThan(statement === 'jobRequeue' || statement === 'jobReleaseRun' ? 1_500 : 200)

@@ -3,8 +3,8 @@
 import { randomUUID } from 'node:crypto'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { statementTexts } from '#src/store/sql.generated'
 import { freshDatabase } from '../support/database.ts'
+import { type Plan, planOf } from '../support/plans.ts'
 
 const MANY = 200_000
 let database: Awaited<ReturnType<typeof freshDatabase>>
@@ -35,29 +35,9 @@ afterAll(async () => {
   await database.drop()
 })
 
-interface Plan {
-  'Node Type': string
-  'Relation Name'?: string
-  'Actual Rows': number
-  'Shared Hit Blocks': number
-  'Shared Read Blocks': number
-  Plans?: Plan[]
-}
-
-async function explain(statement: keyof typeof statementTexts, values: unknown[]) {
-  const { rows } = await client.query({
-    text: `explain (analyze, buffers, format json) ${statementTexts[statement]}`,
-    values,
-  })
-  const root = rows[0]['QUERY PLAN'][0].Plan as Plan
-  const onJobs: string[] = []
-  const visit = (node: Plan): void => {
-    if (node['Relation Name'] === 'job' || node['Node Type'] === 'Sort') onJobs.push(node['Node Type'])
-    node.Plans?.forEach(visit)
-  }
-  visit(root)
-  return { rows: root['Actual Rows'], onJobs, buffers: root['Shared Hit Blocks'] + root['Shared Read Blocks'] }
-}
+/** What is done to the table of live jobs, and sorts of anything. */
+const onJobs = ({ nodes }: Plan): string[] =>
+  nodes.flatMap((node) => (node['Relation Name'] === 'job' || node['Node Type'] === 'Sort' ? node['Node Type'] : []))
 
 const look = (types: string) => [null, 'q', types, null, 100, 10, '{big}', '{0}', 50, 10, '{}', '{}']
 
@@ -73,10 +53,10 @@ async function expectGoodPlans() {
       ['tenantCount', ['q', 'big', 100], 200],
       ['workKnown', [], 100],
     ] as const) {
-      const plan = await explain(statement, [...values])
+      const plan = await planOf(client, statement, values)
       const label = `${statement}, ${mode}`
-      expect(plan.onJobs, label).not.toContain('Seq Scan')
-      if (statement.startsWith('governedLook')) expect(plan.onJobs, label).not.toContain('Sort')
+      expect(onJobs(plan), label).not.toContain('Seq Scan')
+      if (statement.startsWith('governedLook')) expect(onJobs(plan), label).not.toContain('Sort')
       expect(plan.buffers, label).toBeLessThanOrEqual(buffers)
     }
   }
@@ -99,7 +79,6 @@ describe('beside large backlogs of others', () => {
   test('what was chosen is taken by its ids', async () => {
     const { rows } = await client.query(`select id from millrace.job where tenant like 'small%' order by id limit 100`)
     const ids = `{${rows.map(({ id }) => id).join()}}`
-    await client.query('begin')
     const values = [
       null,
       ids,
@@ -114,10 +93,9 @@ describe('beside large backlogs of others', () => {
       '{}',
       '{"{}"}',
     ]
-    const plan = await explain('governedTake', [...values, false])
-    await client.query('rollback')
+    const plan = await planOf(client, 'governedTake', [...values, false])
     expect(plan.rows).toBe(100)
-    expect(plan.onJobs).not.toContain('Seq Scan')
+    expect(onJobs(plan)).not.toContain('Seq Scan')
     // Each row is found twice, rewritten, and entered into its indexes anew.
     expect(plan.buffers).toBeLessThanOrEqual(40 * 100)
   })

@@ -2,20 +2,13 @@
 // kinds. With no, stale and fresh statistics, under custom and generic plans.
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { statementTexts } from '#src/store/sql.generated'
+import type { statementTexts } from '#src/store/sql.generated'
 import { freshDatabase } from '../support/database.ts'
+import { planOf, setJobStatistics } from '../support/plans.ts'
 
 const OF_ONE_KEY = 100_000
 const KEYS = 10_000
 const WINDOW = 256
-
-interface Plan {
-  'Node Type': string
-  'Shared Hit Blocks': number
-  'Shared Read Blocks': number
-  'Actual Rows': number
-  Plans?: Plan[]
-}
 
 let database: Awaited<ReturnType<typeof freshDatabase>>
 let client: pg.Client
@@ -52,37 +45,6 @@ afterAll(async () => {
   await database.drop()
 })
 
-/** Stale: analysed while the table had pages but no rows. Missing: never analysed. */
-async function setStatistics(statistics: 'fresh' | 'stale' | 'missing') {
-  if (statistics === 'fresh') {
-    await client.query('analyze millrace.job')
-    return
-  }
-  const tables = `select oid from pg_class where relnamespace = 'millrace'::regnamespace and relname like 'job%'`
-  await client.query(`delete from pg_statistic where starelid in (${tables})`)
-  await client.query(
-    `update pg_class set reltuples = $1, relpages = $2, relallvisible = 0 where relkind in ('r', 'i') and oid in (${tables})`,
-    statistics === 'stale' ? [0, 100] : [-1, 0],
-  )
-}
-
-async function explain(statement: keyof typeof statementTexts, values: unknown[]) {
-  await client.query('begin')
-  const { rows } = await client.query({
-    text: `explain (analyze, buffers, format json) ${statementTexts[statement]}`,
-    values,
-  })
-  await client.query('rollback')
-  const nodes: Plan[] = []
-  const visit = (plan: Plan): void => {
-    nodes.push(plan)
-    plan.Plans?.forEach(visit)
-  }
-  const root = rows[0]['QUERY PLAN'][0].Plan as Plan
-  visit(root)
-  return { root, nodes, buffers: root['Shared Hit Blocks'] + root['Shared Read Blocks'] }
-}
-
 interface Expected {
   values: unknown[]
   rows: number
@@ -101,17 +63,17 @@ const statements: [keyof typeof statementTexts, string, Expected][] = [
 ]
 
 describe.each(['missing', 'stale', 'fresh'] as const)('with %s statistics', (statistics) => {
-  beforeAll(() => setStatistics(statistics), 60_000)
+  beforeAll(() => setJobStatistics(client, statistics), 60_000)
 
   describe.each(['force_custom_plan', 'force_generic_plan'])('under %s', (mode) => {
     beforeAll(() => client.query(`set plan_cache_mode = ${mode}`))
 
     test.each(statements)('%s finds %s', async (statement, _, { values, rows, buffers }) => {
-      const plan = await explain(statement, values)
+      const plan = await planOf(client, statement, values)
       const kinds = plan.nodes
         .filter((node) => node['Actual Rows'] > 1_000 || node['Node Type'] === 'Seq Scan')
         .map((node) => node['Node Type'])
-      expect(plan.root['Actual Rows']).toBe(rows)
+      expect(plan.rows).toBe(rows)
       expect(plan.buffers).toBeLessThanOrEqual(buffers)
       expect(kinds.filter((kind) => kind === 'Sort')).toEqual([])
     })

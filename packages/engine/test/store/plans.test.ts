@@ -4,22 +4,14 @@
 import { randomUUID } from 'node:crypto'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { statementTexts } from '#src/store/sql.generated'
+import type { statementTexts } from '#src/store/sql.generated'
 import { freshDatabase } from '../support/database.ts'
+import { type Plan, planOf, setJobStatistics } from '../support/plans.ts'
 
 const EXCLUDED = 500_000
 /** Long, so that the index by type is the taller one: where nothing else is known, the planner prefers the other. */
 const FOREIGN = `foreign.${'x'.repeat(100)}`
 const RUNNING = 300
-
-interface Plan {
-  'Node Type': string
-  'Relation Name'?: string
-  'Shared Hit Blocks': number
-  'Shared Read Blocks': number
-  'Actual Rows': number
-  Plans?: Plan[]
-}
 
 let database: Awaited<ReturnType<typeof freshDatabase>>
 let client: pg.Client
@@ -79,37 +71,6 @@ async function addWorker(id: string, { isEnded }: { isEnded: boolean }) {
   )
 }
 
-/** Stale: analysed while the tables had pages but no rows, as after a quiet night. Missing: never analysed. */
-async function setStatistics(statistics: 'fresh' | 'stale' | 'missing') {
-  if (statistics === 'fresh') {
-    await client.query('analyze millrace.job, millrace.job_archive')
-    return
-  }
-  const tables = `select oid from pg_class where relnamespace = 'millrace'::regnamespace and relname like 'job%'`
-  await client.query(`delete from pg_statistic where starelid in (${tables})`)
-  await client.query(
-    `update pg_class set reltuples = $1, relpages = $2, relallvisible = 0 where relkind in ('r', 'i') and oid in (${tables})`,
-    statistics === 'stale' ? [0, 100] : [-1, 0],
-  )
-}
-
-async function explain(statement: keyof typeof statementTexts, values: unknown[]) {
-  await client.query('begin')
-  const { rows } = await client.query({
-    text: `explain (analyze, buffers, format json) ${statementTexts[statement]}`,
-    values,
-  })
-  await client.query('rollback')
-  const nodes: Plan[] = []
-  const visit = (plan: Plan): void => {
-    nodes.push(plan)
-    plan.Plans?.forEach(visit)
-  }
-  const root = rows[0]['QUERY PLAN'][0].Plan as Plan
-  visit(root)
-  return { root, nodes, buffers: root['Shared Hit Blocks'] + root['Shared Read Blocks'] }
-}
-
 /** All three ways to settle these runs. */
 function settlementsOf(runs: readonly { id: string }[], runId: string) {
   const list = (value: string) => `{${runs.map(() => `"${value}"`).join()}}`
@@ -125,8 +86,8 @@ function settlementsOf(runs: readonly { id: string }[], runId: string) {
 const claim = (limit: number) => [null, '{q}', `{${limit}}`, '{good}', '{60000}', randomUUID(), randomUUID(), '{q}', 1]
 
 /** What a plan does to the table of live jobs; that of the rules has one row. */
-const kindsOnJobs = (plan: { nodes: Plan[] }): string[] =>
-  plan.nodes.flatMap((node) => (node['Relation Name'] === 'rules_version' ? [] : node['Node Type']))
+const kindsOnJobs = ({ nodes }: Plan): string[] =>
+  nodes.flatMap((node) => (node['Relation Name'] === 'rules_version' ? [] : node['Node Type']))
 
 /** Entered behind the first of the good jobs, a queue gives the next ones; the first is not looked at. */
 async function expectGoodEntry(mode: string) {
@@ -137,11 +98,11 @@ async function expectGoodEntry(mode: string) {
   )
   const entry = rows.map(({ priority, run_at_s, id }) => [`{${priority}}`, `{${run_at_s}}`, `{${id}}`])[0] as string[]
   const types = [`{good,${FOREIGN}}`, '{60000,60000}']
-  const plan = await explain('jobClaim', [...claim(10).slice(0, 3), ...types, ...claim(10).slice(5), ...entry])
+  const plan = await planOf(client, 'jobClaim', [...claim(10).slice(0, 3), ...types, ...claim(10).slice(5), ...entry])
   const kinds = kindsOnJobs(plan)
   expect(kinds, mode).not.toContain('Sort')
   expect(kinds, mode).not.toContain('Seq Scan')
-  expect(plan.root['Actual Rows'], mode).toBe(11)
+  expect(plan.rows, mode).toBe(11)
   expect(plan.buffers, mode).toBeLessThanOrEqual(200)
 }
 
@@ -153,11 +114,11 @@ async function expectGoodPlans() {
       const types = statement === 'jobClaim' ? `{good,${FOREIGN}}` : '{good}'
       const entry = statement === 'jobClaim' ? ['{NULL}', '{NULL}', '{NULL}'] : []
       const values = [...claim(10).slice(0, 3), types, '{60000,60000}', ...claim(10).slice(5), ...entry]
-      const plan = await explain(statement, values)
+      const plan = await planOf(client, statement, values)
       const kinds = kindsOnJobs(plan)
       expect(kinds, `${statement}, ${mode}`).not.toContain('Sort')
       expect(kinds, `${statement}, ${mode}`).not.toContain('Seq Scan')
-      expect(plan.root['Actual Rows'], `${statement}, ${mode}`).toBe(11)
+      expect(plan.rows, `${statement}, ${mode}`).toBe(11)
       expect(plan.buffers, `${statement}, ${mode}`).toBeLessThanOrEqual(200)
     }
     await expectGoodEntry(mode)
@@ -165,7 +126,7 @@ async function expectGoodPlans() {
       ['lookAround', ['{q}']],
       ['jobNextDue', [null, '{q}']],
     ] as const) {
-      const plan = await explain(statement, [...values])
+      const plan = await planOf(client, statement, values)
       expect(kindsOnJobs(plan), statement).not.toContain('Seq Scan')
     }
   }
@@ -215,7 +176,7 @@ describe('half a million rows of each kind that may not be claimed, ahead of a h
     }, 120_000)
 
     test.each(['missing', 'stale', 'fresh'] as const)('%s statistics', async (statistics) => {
-      await setStatistics(statistics)
+      await setJobStatistics(client, statistics)
       for (const mode of ['force_custom_plan', 'force_generic_plan']) {
         await client.query(`set plan_cache_mode = ${mode}`)
         for (const [statement, values, rows] of [
@@ -229,16 +190,12 @@ describe('half a million rows of each kind that may not be claimed, ahead of a h
           ['jobNextDue', [null, '{q,elsewhere,nowhere}'], 1],
           ['jobReleaseRun', [null, living, runId], RUNNING],
         ] as const) {
-          const plan = await explain(statement, [...values])
+          const plan = await planOf(client, statement, values)
           const label = `${statement}, ${mode}`
-          expect(plan.root['Actual Rows'], label).toBe(rows)
+          expect(plan.rows, label).toBe(rows)
           // A row that is written costs more; a walk over a table or an index would cost 5,000 at the least.
           expect(plan.buffers, label).toBeLessThanOrEqual(statement === 'jobReleaseRun' ? 30 * RUNNING : 3_000)
-          const scanned = plan.nodes.filter((node) => node['Node Type'] === 'Seq Scan')
-          expect(
-            scanned.map((node) => node['Relation Name']),
-            label,
-          ).not.toContain('job')
+          expect(plan.scans, label).not.toContain('job')
         }
       }
       await client.query('reset plan_cache_mode')
@@ -254,12 +211,8 @@ describe('half a million rows of each kind that may not be claimed, ahead of a h
     for (const statistics of ['stale', 'fresh']) {
       if (statistics === 'fresh') await client.query('analyze millrace.job')
       for (const [statement, values] of settlementsOf(rows, runId)) {
-        const plan = await explain(statement, values)
-        const scans = plan.nodes.filter((node) => node['Relation Name'] === 'job' && node['Node Type'].endsWith('Scan'))
-        expect(
-          scans.map((scan) => scan['Node Type']),
-          statement,
-        ).not.toContain('Seq Scan')
+        const plan = await planOf(client, statement, values)
+        expect(plan.scans, statement).not.toContain('job')
         expect(plan.buffers, `${statement}, ${statistics}`).toBeLessThanOrEqual(400)
       }
     }
@@ -270,14 +223,14 @@ describe('half a million rows of each kind that may not be claimed, ahead of a h
     await fillRunning(1_000, null, runId)
     const { rows } = await client.query('select id from millrace.job where run_id = $1 order by id', [runId])
     for (const statistics of ['missing', 'stale', 'fresh'] as const) {
-      await setStatistics(statistics)
+      await setJobStatistics(client, statistics)
       for (const mode of ['force_custom_plan', 'force_generic_plan']) {
         await client.query(`set plan_cache_mode = ${mode}`)
         for (const [statement, values] of settlementsOf(rows, runId)) {
           const label = `${statement}, ${statistics}, ${mode}`
-          const plan = await explain(statement, values)
-          expect(plan.root['Actual Rows'], label).toBe(1_000)
-          const joins = plan.nodes.map((node) => node['Node Type']).filter((kind) => /Join|Nested Loop/.test(kind))
+          const plan = await planOf(client, statement, values)
+          expect(plan.rows, label).toBe(1_000)
+          const joins = plan.kinds.filter((kind) => /Join|Nested Loop/.test(kind))
           expect(joins, label).toEqual([])
           expect(plan.buffers, label).toBeLessThanOrEqual(40_000)
         }
@@ -292,9 +245,9 @@ describe('half a million rows of each kind that may not be claimed, ahead of a h
       [FOREIGN],
     )
     await client.query('vacuum analyze millrace.job')
-    const plan = await explain('jobClaimTypes', claim(10))
-    expect(plan.nodes.map((node) => node['Node Type'])).not.toContain('Sort')
+    const plan = await planOf(client, 'jobClaimTypes', claim(10))
+    expect(plan.kinds).not.toContain('Sort')
     expect(plan.buffers).toBeLessThanOrEqual(200)
-    expect(plan.root['Actual Rows']).toBe(11)
+    expect(plan.rows).toBe(11)
   }, 120_000)
 })

@@ -2,25 +2,61 @@ import type pg from 'pg'
 import { statementTexts } from '#src/store/sql.generated'
 
 /** A node of what EXPLAIN says. */
-export interface Plan {
+interface PlanNode {
   'Node Type': string
   'Relation Name'?: string
+  'Index Name'?: string
+  'Actual Rows': number
   'Shared Hit Blocks': number
   'Shared Read Blocks': number
-  Plans?: Plan[]
+  Plans?: PlanNode[]
 }
 
-/** Runs a statement of the engine and takes it back: all nodes of its plan, the topmost first. */
+export interface Plan {
+  /** The topmost first. */
+  nodes: PlanNode[]
+  /** What kinds of nodes they are. */
+  kinds: string[]
+  /** The relations that were read from end to end. */
+  scans: string[]
+  /** How many rows came out of it. */
+  rows: number
+  /** How many pages it touched. */
+  buffers: number
+}
+
+/** Runs a statement of the engine, takes it back, and says how it was done. */
 export async function planOf(
   client: pg.Client,
   statement: keyof typeof statementTexts,
-  values: unknown[],
-): Promise<[Plan, ...Plan[]]> {
+  values: readonly unknown[],
+): Promise<Plan> {
   await client.query('begin')
   const text = `explain (analyze, buffers, format json) ${statementTexts[statement]}`
-  const { rows } = await client.query({ text, values })
+  const { rows } = await client.query({ text, values: [...values] })
   await client.query('rollback')
-  const below = (plan: Plan): Plan[] => (plan.Plans ?? []).flatMap((each) => [each, ...below(each)])
-  const top: Plan = rows[0]['QUERY PLAN'][0].Plan
-  return [top, ...below(top)]
+  const withThoseBelow = (node: PlanNode): PlanNode[] => [node, ...(node.Plans ?? []).flatMap(withThoseBelow)]
+  const top: PlanNode = rows[0]['QUERY PLAN'][0].Plan
+  const nodes = withThoseBelow(top)
+  return {
+    nodes,
+    kinds: nodes.map((node) => node['Node Type']),
+    scans: nodes.flatMap((node) => (node['Node Type'] === 'Seq Scan' ? (node['Relation Name'] ?? []) : [])),
+    rows: top['Actual Rows'],
+    buffers: top['Shared Hit Blocks'] + top['Shared Read Blocks'],
+  }
+}
+
+/** Of all tables of jobs. Stale: analysed while they had pages but no rows, as after a quiet night. Missing: never. */
+export async function setJobStatistics(client: pg.Client, statistics: 'fresh' | 'stale' | 'missing'): Promise<void> {
+  if (statistics === 'fresh') {
+    await client.query('analyze millrace.job, millrace.job_archive')
+    return
+  }
+  const tables = `select oid from pg_class where relnamespace = 'millrace'::regnamespace and relname like 'job%'`
+  await client.query(`delete from pg_statistic where starelid in (${tables})`)
+  await client.query(
+    `update pg_class set reltuples = $1, relpages = $2, relallvisible = 0 where relkind in ('r', 'i') and oid in (${tables})`,
+    statistics === 'stale' ? [0, 100] : [-1, 0],
+  )
 }
