@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import {
   cancel,
   defineJob,
@@ -331,7 +332,7 @@ describe('ctx.tenantDb and the job itself', () => {
         ctx.tenantDb(
           async (tx) => {
             await tx.query(`update task set title = 'late'`)
-            await new Promise((resolve) => ctx.signal.addEventListener('abort', resolve))
+            if (!ctx.signal.aborted) await once(ctx.signal, 'abort')
           },
           { complete },
         ),

@@ -2,7 +2,7 @@ import { defineJob, defineQueues, fixed, implement } from 'millrace'
 import { drain, fakeClock } from 'millrace/testing'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { jobEvent, setup, shortLease } from '../support/setup.ts'
+import { eventually, jobEvent, setup, shortLease } from '../support/setup.ts'
 
 const queues = defineQueues({ default: {} })
 const task = defineJob({
@@ -75,16 +75,19 @@ describe('a fake clock', () => {
     millrace.events.on('lease_lost', ({ why }) => void lost.push(why))
     const { id } = await millrace.enqueue(task, {}, { delay: '1h' })
     const idle = millrace.events.next('idle')
-    const swept = new Promise<void>((resolve) => setTimeout(resolve, 2_000))
     await millrace.work({ handlers: [implement(task, () => 'ran')], lease: shortLease })
     await idle
     const completed = jobEvent(millrace, 'job_completed', id)
     clock.moveTo('2045-01-01T00:00:00Z')
     await completed
     expect(await millrace.job(id)).toMatchObject({ startedAt: new Date('2045-01-01T00:00:00Z') })
-    // The rescuer begins when the lease has been held for its whole time to live, 1.5 s: nothing tells of a sweep
-    // that found nobody dead.
-    await swept
+    // A sweep that comes after the move finds a worker whose lease is over, and no other.
+    await t.sql(
+      `insert into millrace.worker values (gen_random_uuid(), 'gone', 1, '0', '{}', now(), now(), now() - interval '1 second')`,
+    )
+    const ended = () => t.sql('select host from millrace.worker where ended_at is not null')
+    await eventually(async () => (await ended()).length > 0)
+    expect(await ended()).toEqual([{ host: 'gone' }])
     expect(lost).toEqual([])
   })
 })

@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { cancel, defineJob, defineQueues, type Handler, implement } from 'millrace'
 import pg from 'pg'
 import { describe, expect, test } from 'vitest'
@@ -77,7 +78,7 @@ describe('ctx.transaction', () => {
       implement(slow, (_, ctx) =>
         ctx.transaction(async (tx) => {
           await tx.query('insert into ledger values (1)')
-          await new Promise((resolve) => ctx.signal.addEventListener('abort', resolve))
+          if (!ctx.signal.aborted) await once(ctx.signal, 'abort')
         }),
       ),
     ])
