@@ -1,21 +1,28 @@
 import { defineConfig } from 'vitest/config'
+import { Order } from './test/order.ts'
 
 export default defineConfig({
   // `await using` is older than the targets that have it built in.
   oxc: { target: 'node20' },
   test: {
-    globalSetup: ['test/server.ts'],
     // Our own packages are tested as they are shipped: built, and loaded by Node itself.
     server: { deps: { external: [/\/dist\//] } },
     testTimeout: 30_000,
     hookTimeout: 60_000,
-    maxWorkers: 2,
+    sequence: { sequencer: Order },
     env: { NODE_OPTIONS: '--enable-source-maps' },
     projects: [
       {
         extends: true,
         test: {
           name: 'tests',
+          // One more than the two processors they must do with: most tests wait for something now and then.
+          maxWorkers: 3,
+          globalSetup: ['test/server.ts'],
+          // One process runs one file after the other, and loads the engine once.
+          isolate: false,
+          unstubEnvs: true,
+          restoreMocks: true,
           include: [
             'packages/*/test/**/*.test.ts',
             'workloads/*/test/**/*.test.ts',
@@ -25,7 +32,15 @@ export default defineConfig({
         },
       },
       // Real processes that are killed, frozen and cut off: they take minutes, and have a run of their own.
-      { extends: true, test: { name: 'faults', include: ['faults/test/**/*.test.ts'] } },
+      {
+        extends: true,
+        test: {
+          name: 'faults',
+          maxWorkers: 2,
+          globalSetup: ['test/server.ts'],
+          include: ['faults/test/**/*.test.ts'],
+        },
+      },
     ],
   },
 })

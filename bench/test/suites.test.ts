@@ -62,20 +62,6 @@ test('lanes measures how long a quick job waits, in milliseconds', async () => {
   expect(measurements).toMatchObject(Array.from({ length: 3 }, () => ({ unit: 'ms', median: expect.any(Number) })))
 })
 
-test('isolation measures runs and the start of a process', async () => {
-  const { code, out, err } = await bench('isolation', '--json', '--rounds', '2', '--jobs', '50')
-  expect({ code, err: code === 0 ? '' : err }).toEqual({ code: 0, err: '' })
-  const { measurements, ratios } = JSON.parse(out)
-  expect(measurements).toMatchObject([
-    { name: 'inline, 1 at a time', unit: 'jobs/s' },
-    { name: 'isolated, 1 at a time', unit: 'jobs/s' },
-    { name: 'inline, 10 at a time', unit: 'jobs/s' },
-    { name: 'isolated, 10 at a time', unit: 'jobs/s' },
-    { name: 'start of a process', unit: 'ms' },
-  ])
-  for (const each of [...measurements, ...ratios]) expect(each).toMatchObject(spread)
-})
-
 test('without --json there is a table', async () => {
   const { out } = await bench('drain', '--rounds', '1', '--jobs', '200')
   expect(out).toMatch(/^drain: 1 rounds of 200 jobs\nNode .*PostgreSQL.*\nfsync o/)
