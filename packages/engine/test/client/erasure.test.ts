@@ -1,4 +1,5 @@
 // Erasing what jobs carried.
+import { once } from 'node:events'
 import { defineJob, defineQueues, type EraseRequest, implement } from 'millrace'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
@@ -157,13 +158,15 @@ test('by type and payload erases what contains it, and nothing else', async () =
 
 test('by ids asks running jobs to stop, names them, and erases them once they have ended', async () => {
   await using t = await graveyard()
-  const started = signal()
+  const [started, answered] = [signal(), signal()]
   const millrace = t.client([mail])
   await millrace.work({
     handlers: [
       implement(mail, async (_, { signal: abort }) => {
         started.resolve()
-        await new Promise((_, reject) => abort.addEventListener('abort', () => reject(abort.reason)))
+        await answered.promise
+        if (!abort.aborted) await once(abort, 'abort')
+        throw abort.reason
       }),
     ],
   })
@@ -171,6 +174,7 @@ test('by ids asks running jobs to stop, names them, and erases them once they ha
   await started.promise
   const cancelled = jobEvent(millrace, 'job_cancelled', id)
   expect(await millrace.erase({ ids: [id, '999'], ...by })).toMatchObject({ cancelled: 0, running: [id], jobs: 0 })
+  answered.resolve()
   await cancelled
   expect(await millrace.erase({ ids: [id], ...by })).toMatchObject({ running: [], jobs: 1 })
   expect(await everyText(t)).not.toContain('canary')
