@@ -25,8 +25,11 @@ export interface ThrowAwayOptions {
   readonly env?: NodeJS.ProcessEnv
 }
 
-/** A crash of the server alone still loses nothing: it has handed its log to the operating system. */
-const volatileSettings: Settings = { fsync: 'off', full_page_writes: 'off', max_wal_size: '256MB' }
+/**
+ * A crash of the server alone still loses nothing: it has handed its log to the operating system.
+ * No jit: for tables without statistics, as tests have them, Debian's servers spend a second compiling what runs a moment.
+ */
+const volatileSettings: Settings = { fsync: 'off', full_page_writes: 'off', max_wal_size: '256MB', jit: 'off' }
 
 /** A server that can also be made to fail. */
 export interface ThrowAwayPostgres extends EmbeddedPostgres {
