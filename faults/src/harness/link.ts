@@ -70,11 +70,12 @@ export class Link {
     if (this.#isSilent) return
     for (const message of this.#fromClient.messages(chunk)) {
       const asked = this.#note(message)
-      if (asked?.rule?.when !== 'before') continue
-      this.#cut(asked.sql)
-      return
+      const when = asked?.rule?.when
+      if (when === 'before') this.#cut(asked?.sql ?? '')
+      if (when === 'stall') this.silence()
+      if (when === 'before' || when === 'stall') return
+      this.#server.write(message.raw)
     }
-    this.#server.write(chunk)
   }
 
   /** The request that this message begins, if it begins one. */

@@ -12,8 +12,11 @@ export interface Request {
 
 export interface CutRule {
   matches(request: Request): boolean
-  /** before: the server never sees the request. after: it was carried out, only the reply is lost. */
-  when: 'before' | 'after'
+  /**
+   * before: the server never sees the request. after: it was carried out, only the reply is lost. stall: the server has seen
+   * what was sent before it, waits for the rest, and the connection stands.
+   */
+  when: 'before' | 'after' | 'stall'
   /** Asked when the reply is complete; default yes. */
   isWanted?(reply: { rows: number }): boolean
 }

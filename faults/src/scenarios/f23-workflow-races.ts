@@ -109,15 +109,15 @@ class Storm {
     this.#dice = dice
   }
 
-  /** One worker, killed when it asks which workflows go on: the end of the jobs is committed. How many workflows wait. */
+  /** One worker, killed when it begins to carry a workflow on: the end of the jobs is committed. How many workflows wait. */
   async dieBeforeAdvance(): Promise<number> {
     const proxy = await this.#world.proxy()
-    const { workflowDue } = textsUnder(this.#world.mutation)
+    const { workflowLock } = textsUnder(this.#world.mutation)
     const victim = await this.#world.startWorker({ label: 'first', entry, slots: SLOTS, proxy })
     proxy.rule = {
       when: 'before',
       matches: ({ sql }) => {
-        if (sql !== workflowDue) return false
+        if (sql !== workflowLock) return false
         victim.signal('SIGKILL')
         return true
       },
@@ -154,7 +154,7 @@ class Storm {
   }
 
   /**
-   * It is frozen for good when it has counted jobs off their steps, and not committed that. Not while it has other
+   * It is frozen for good when it has counted jobs off their steps, and the commit has not arrived. Not while it has other
    * transactions open: what those have locked is given free later.
    */
   async #startFrozen(): Promise<void> {
@@ -163,15 +163,15 @@ class Storm {
     let open = 0
     let victim: Child | undefined
     proxy.rule = {
-      when: 'before',
-      matches: ({ sql }) => {
-        if (sql.startsWith('begin')) open++
+      when: 'stall',
+      matches: ({ sql, transaction }) => {
+        if (sql === 'begin') open++
+        const isAlone = open === 1
         if (sql === 'commit' || sql === 'rollback') open--
-        if (sql === workflowSettle && open === 1 && victim !== undefined && !this.hasFrozen) {
-          victim.signal('SIGSTOP')
-          this.hasFrozen = true
-        }
-        return false
+        if (sql !== 'commit' || !isAlone || !transaction.includes(workflowSettle) || this.hasFrozen) return false
+        victim?.signal('SIGSTOP')
+        this.hasFrozen = true
+        return true
       },
     }
     victim = await this.#world.startWorker({ label: 'frozen', entry, slots: SLOTS, proxy })
