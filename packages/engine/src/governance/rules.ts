@@ -25,10 +25,14 @@ export class Rules {
   }
 
   async load(session: Session): Promise<void> {
-    this.use(await rulesLoad(session))
+    const askedMs = monotonicMs()
+    const loaded = await rulesLoad(session)
+    // Somebody asked meanwhile and was answered sooner: what is older than that must not replace it.
+    if (loaded.version < this.#version && askedMs <= this.#loadedMs) return
+    this.#use(loaded)
   }
 
-  use(loaded: LoadedRules): void {
+  #use(loaded: LoadedRules): void {
     this.#version = loaded.version
     this.#loadedMs = monotonicMs()
     this.#tenants = new Map(loaded.tenants?.map((each) => [each.name, each]))
