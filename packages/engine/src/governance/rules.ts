@@ -10,6 +10,7 @@ const RELOAD_MS = 5_000
 
 export class Rules {
   #version = -1
+  #loads = 0
   #loadedMs = Number.NEGATIVE_INFINITY
   #tenants: ReadonlyMap<string, TenantRule> = new Map()
   #pauses: readonly PauseRule[] = []
@@ -25,14 +26,15 @@ export class Rules {
   }
 
   async load(session: Session): Promise<void> {
-    const askedMs = monotonicMs()
+    const before = this.#loads
     const loaded = await rulesLoad(session)
-    // Somebody asked meanwhile and was answered sooner: what is older than that must not replace it.
-    if (loaded.version < this.#version && askedMs <= this.#loadedMs) return
+    // Somebody was answered meanwhile: what is older than that must not replace it.
+    if (loaded.version < this.#version && this.#loads !== before) return
     this.#use(loaded)
   }
 
   #use(loaded: LoadedRules): void {
+    this.#loads++
     this.#version = loaded.version
     this.#loadedMs = monotonicMs()
     this.#tenants = new Map(loaded.tenants?.map((each) => [each.name, each]))

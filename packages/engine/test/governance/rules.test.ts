@@ -36,7 +36,6 @@ test('a database that was set back is believed', async () => {
   const before = rules.load(session)
   answers[0]?.(at(7, 'mail'))
   await before
-  await new Promise((resolve) => setTimeout(resolve, 1))
   const restored = rules.load(session)
   answers[1]?.(at(3))
   await restored
