@@ -93,7 +93,7 @@ export class Link {
 
   #inTransaction(sql: string): Request {
     const request = { sql, transaction: this.#transaction ?? [] }
-    if (sql === 'begin') this.#transaction = []
+    if (sql.startsWith('begin')) this.#transaction = []
     else if (sql === 'commit' || sql === 'rollback') this.#transaction = undefined
     else if (this.#transaction !== undefined) this.#transaction = [...this.#transaction, sql]
     return request

@@ -165,7 +165,7 @@ class Storm {
     proxy.rule = {
       when: 'stall',
       matches: ({ sql, transaction }) => {
-        if (sql === 'begin') open++
+        if (sql.startsWith('begin')) open++
         const isAlone = open === 1
         if (sql === 'commit' || sql === 'rollback') open--
         if (sql !== 'commit' || !isAlone || !transaction.includes(workflowSettle) || this.hasFrozen) return false

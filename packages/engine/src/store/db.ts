@@ -49,6 +49,8 @@ export interface DatabaseOptions {
 const PREPARED: ReadonlySet<StatementName> = new Set(['jobInsert'])
 const DEFAULT_DEADLINE_MS = 15_000
 const CONNECT_DEADLINE_MS = 10_000
+const BEGIN_KEEPING_PLANS = 'begin; set local plan_cache_mode = force_generic_plan'
+
 export class Database implements Session {
   readonly schema: string
   readonly #pool: pg.Pool
@@ -163,9 +165,11 @@ export class Database implements Session {
     try {
       return await this.#onConnection('transaction', deadlineMs, async (client) => {
         try {
-          const begun = client.query('begin')
+          const keepsPlans = isAhead && this.#plansAhead.isAdvisable
+          const begun = client.query(keepsPlans ? BEGIN_KEEPING_PLANS : 'begin')
           if (!isAhead) await begun
-          const tx = new Transaction(client, this.schema, isAhead ? { begun, plans: this.#plansAhead } : undefined)
+          const ahead = { begun, plans: this.#plansAhead, keepsPlans }
+          const tx = new Transaction(client, this.schema, isAhead ? ahead : undefined)
           const result = await work(tx)
           isCommitting = true
           const { command } = await client.query('commit')

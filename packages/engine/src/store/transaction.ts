@@ -14,6 +14,8 @@ export interface Ahead {
   /** `begin` is on its way, and nothing counts unless it arrives. */
   begun: Promise<unknown>
   plans: KeptPlans
+  /** Its statements run by plans that the connection keeps. */
+  keepsPlans: boolean
 }
 
 export class Transaction implements Session, Queryable {
@@ -74,10 +76,10 @@ export class Transaction implements Session, Queryable {
   async #sendAhead<Result>(
     on: (query: Query) => Promise<Result>,
     { text, values }: Query,
-    { begun, plans }: Ahead,
+    { begun, plans, keepsPlans }: Ahead,
   ): Promise<Result> {
     const sentAtMs = monotonicMs()
-    const sent = on(plans.isAdvisable ? { text, values, name: preparedName(text) } : { text, values })
+    const sent = on(keepsPlans ? { text, values, name: preparedName(text) } : { text, values })
     sent.catch((error: unknown) => this.#failed(error))
     this.#last = sent
     try {

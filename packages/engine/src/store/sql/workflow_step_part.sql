@@ -8,42 +8,45 @@
 with fresh as materialized (
   select position, name from millrace.workflow_step where workflow_id = $1 and needs_advance
 ),
-open as materialized (
-  select position, name
+candidate as materialized (
+  select position, after
   from millrace.workflow_step
-  where workflow_id = $1
-    and status in ('waiting', 'running')
-    and not needs_advance
-),
-edge as materialized (
-  select position, parent
-  from millrace.workflow_step
-  cross join jsonb_object_keys(after) as parent
   where workflow_id = $1
     and status = 'waiting'
+    and after ?| array(select name from fresh)
 ),
-next as materialized (
-  select position
-  from edge
-  group by position
-  having bool_or(parent in (select name from fresh)) and not bool_or(parent in (select name from open))
-),
-part as materialized (
-  select position from fresh
-  union
-  select position from next
-  union
-  select position
+parent as materialized (
+  select position, name, status in ('waiting', 'running') and not needs_advance as is_open
   from millrace.workflow_step
   where workflow_id = $1
-    and name in (select parent from edge where position in (select position from next))
+    and name = any(array(select jsonb_object_keys(after) from candidate))
+),
+next as materialized (
+  select position, after from candidate where not after ?| array(select name from parent where is_open)
+),
+part as materialized (
+  select array(
+    select position from fresh
+    union
+    select position from next
+    union
+    select position from parent where exists (select from next where after ? name)
+  ) as positions
+),
+whole as materialized (
+  select
+    coalesce(max(completed_as), 0) as last_place,
+    bool_or(status in ('waiting', 'running') and not needs_advance and position <> all(positions)) as is_open_elsewhere
+  from millrace.workflow_step
+  cross join part
+  where workflow_id = $1
 )
 select
   position, name, coalesce(waits_for, 'jobs') as kind, after, on_failure, can_be_undone, is_list, status, undo, completed_as,
-  ended_at, items, items_left, items_failed, items_cancelled, undo_left, undo_failed, needs_advance, reason,
-  (select coalesce(max(completed_as), 0) from millrace.workflow_step where workflow_id = $1) as last_place,
-  exists (select from open where position not in (select position from part)) as is_open_elsewhere
+  ended_at, items, items_left, items_failed, items_cancelled, undo_left, undo_failed, needs_advance, reason, last_place,
+  is_open_elsewhere
 from millrace.workflow_step
+cross join whole
 where workflow_id = $1
-  and position in (select position from part)
+  and position = any((select positions from part)::int[])
 order by position;
