@@ -2,6 +2,7 @@
 //
 // A batch goes out as soon as fewer than two are in flight, so a lone enqueue waits for nothing and a busy process
 // batches by itself. A row that Postgres refuses is found by halving the batch and fails only its own caller.
+import { monotonicMs } from '../clock.ts'
 import { DatabaseUnavailable, EnqueueUnknown, InvalidPayload } from '../errors.ts'
 import { isRefused, isTransient } from '../sql-state.ts'
 import { isConnectionFailure } from '../store/db.ts'
@@ -10,6 +11,8 @@ import type { NewJob } from '../store/jobs.ts'
 const MAX_ROWS = 1_000
 const MAX_BYTES = 1_000_000
 const MAX_IN_FLIGHT = 2
+/** The first one after so long is not kept waiting for others. */
+const SILENCE_MS = 5
 
 interface Waiting {
   job: NewJob
@@ -22,6 +25,7 @@ export class GroupCommit {
   #waiting: Waiting[] = []
   #inFlight = 0
   #isScheduled = false
+  #lastFlushMs = Number.NEGATIVE_INFINITY
 
   constructor(insert: (jobs: readonly NewJob[]) => Promise<string[]>) {
     this.#insert = insert
@@ -37,6 +41,7 @@ export class GroupCommit {
 
   #schedule(): void {
     if (this.#isScheduled || this.#waiting.length === 0 || this.#inFlight >= MAX_IN_FLIGHT) return
+    if (monotonicMs() > this.#lastFlushMs + SILENCE_MS) return void this.#flush(this.#takeBatch())
     this.#isScheduled = true
     setImmediate(() => {
       this.#isScheduled = false
@@ -45,6 +50,7 @@ export class GroupCommit {
   }
 
   async #flush(batch: Waiting[]): Promise<void> {
+    this.#lastFlushMs = monotonicMs()
     this.#inFlight++
     try {
       await this.#write(batch)

@@ -11,6 +11,7 @@ import { Run } from './run.ts'
 
 /** A claimed job that found no slot for this long is given back: another process may have one. */
 const STALE_MS = 500
+const FEW_JOBS = 10
 /** Handlers that never wait hold up everything else in the process: others get their turn after this long. */
 const START_FOR_MS = 5
 
@@ -66,10 +67,13 @@ export class Dispatcher {
       if (run.isSuspect) run.lane.buffer.unshift(run)
       else run.lane.buffer.push(run)
     }
-    // The next claim is sent first, so that the database works while the handlers do.
-    setImmediate(() => {
+    const start = () => {
       for (const lane of new Set(runs.map((run) => run.lane))) this.#startNext(lane)
-    })
+    }
+    // The next claim is sent first, so that the database works while the handlers do: unless so few were found that
+    // there is none to be sent.
+    if (jobs.length > FEW_JOBS) setImmediate(start)
+    else start()
   }
 
   /** The handler has returned: its slot is free. */

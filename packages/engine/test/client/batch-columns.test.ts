@@ -118,8 +118,8 @@ test('among single enqueues that share a statement, every column of a job is its
         jobs[i]?.options.runAt === undefined ? { ...row, run_at: null } : { ...row, wait_ms: null },
       )
       expect(seen).toEqual(jobs.map(expected))
-      // Those of tenants come later: what is known about a tenant is asked first.
-      const together = rows.filter(({ tenant }) => tenant === null)
+      // The first one after a silence goes alone, those of tenants come later: what is known about a tenant is asked first.
+      const together = rows.filter(({ tenant }) => tenant === null).slice(1)
       expect(new Set(together.map(({ commit }) => commit)).size, 'commits').toBeLessThanOrEqual(1)
     }),
     { numRuns: 60 },
