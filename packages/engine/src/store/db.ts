@@ -1,4 +1,4 @@
-// Connections to Postgres: a pool, and a deadline on every statement.
+// What the engine does on its connections to Postgres, and a deadline on all of it.
 //
 // Nothing here relies on session state, so it works through PgBouncer in transaction mode: statements that are prepared
 // where that works are not, from the first time it does not. A statement that misses its
@@ -7,9 +7,9 @@ import pg from 'pg'
 import { MAX_TIMER_MS, within } from '../clock.ts'
 import { DatabaseTimeout, DatabaseUnavailable, MillraceError } from '../errors.ts'
 import { cancelRequest } from './cancel-request.ts'
-import { ConnectGate } from './connect-gate.ts'
+import type { ConnectGate } from './connect-gate.ts'
+import { Connections } from './connections.ts'
 import { KeptPlans, preparedName, rowsByKeptPlan } from './kept-plan.ts'
-import { Permits } from './permits.ts'
 import { runOn, type StatementName, statementsFor, tuplesOn } from './statements.ts'
 import { CommitUnknown, Transaction } from './transaction.ts'
 
@@ -48,39 +48,22 @@ export interface DatabaseOptions {
  */
 const PREPARED: ReadonlySet<StatementName> = new Set(['jobInsert'])
 const DEFAULT_DEADLINE_MS = 15_000
-const CONNECT_DEADLINE_MS = 10_000
 const BEGIN_KEEPING_PLANS = 'begin; set local plan_cache_mode = force_generic_plan'
 
 export class Database implements Session {
   readonly schema: string
-  readonly #pool: pg.Pool
-  readonly #permits: Permits
+  readonly #connections: Connections
   readonly #texts: Record<StatementName, string>
-  readonly #gate: ConnectGate
-  readonly #busy = new Set<pg.PoolClient>()
+  readonly #busy = new Set<pg.Client>()
   readonly #plans = new KeptPlans()
   /** Of transactions: what is slow there, because it is large or waits for a lock, says nothing about claims. */
   readonly #plansAhead = new KeptPlans()
   #isClosed = false
 
-  constructor(options: DatabaseOptions) {
-    this.schema = options.schema
-    this.#gate = options.gate ?? new ConnectGate()
-    this.#texts = statementsFor(options.schema)
-    this.#permits = new Permits(options.maxConnections)
-    this.#pool = new pg.Pool({
-      ...options.connection,
-      max: options.maxConnections,
-      connectionTimeoutMillis: CONNECT_DEADLINE_MS,
-      idleTimeoutMillis: 30_000,
-      keepAlive: true,
-      allowExitOnIdle: true,
-      pipeline: true,
-    })
-    // Without listeners a connection that breaks while idle, or between two statements, would end the process.
-    // The next statement on it reports the failure.
-    this.#pool.on('error', () => {})
-    this.#pool.on('connect', (client) => client.on('error', () => {}))
+  constructor({ connection, schema, maxConnections, gate }: DatabaseOptions) {
+    this.schema = schema
+    this.#texts = statementsFor(schema)
+    this.#connections = new Connections({ connection, max: maxConnections, gate })
   }
 
   text(statement: StatementName): string {
@@ -112,7 +95,7 @@ export class Database implements Session {
     { keepsPlan = false }: TupleOptions = {},
   ): Promise<Tuple[]> {
     const text = this.#texts[statement]
-    const on = <Result>(work: (client: pg.PoolClient) => Promise<Result>) =>
+    const on = <Result>(work: (client: pg.Client) => Promise<Result>) =>
       this.#onConnection(statement, DEFAULT_DEADLINE_MS, work)
     const anew = () => on((client) => tuplesOn<Tuple>(client, { text, values }))
     if (!keepsPlan || !this.#plans.isAdvisable) return anew()
@@ -190,7 +173,7 @@ export class Database implements Session {
   async close(patienceMs = 3_000): Promise<void> {
     if (this.#isClosed) return
     this.#isClosed = true
-    const ended = this.#pool.end()
+    const ended = this.#connections.end()
     await within(patienceMs, ended)
     for (const client of this.#busy) this.#discard(client)
   }
@@ -199,14 +182,10 @@ export class Database implements Session {
   async #onConnection<Result>(
     what: string,
     deadlineMs: number,
-    work: (client: pg.PoolClient) => Promise<Result>,
+    work: (client: pg.Client) => Promise<Result>,
   ): Promise<Result> {
     const limitMs = Math.min(deadlineMs, MAX_TIMER_MS)
-    await this.#permits.take(limitMs)
-    const client = await this.#connect().catch((error: unknown) => {
-      this.#permits.give()
-      throw error
-    })
+    const client = await this.#connections.take(limitMs)
     this.#busy.add(client)
     let timedOut: DatabaseTimeout | undefined
     const timer = setTimeout(() => {
@@ -225,30 +204,15 @@ export class Database implements Session {
     }
   }
 
-  async #connect(): Promise<pg.PoolClient> {
-    if (this.#isClosed) throw new DatabaseUnavailable(new Error('this client was closed'))
-    this.#gate.pass()
-    try {
-      const client = await this.#pool.connect()
-      this.#gate.succeeded()
-      return client
-    } catch (error) {
-      this.#gate.failed(error)
-      throw new DatabaseUnavailable(error)
-    }
-  }
-
-  #discard(client: pg.PoolClient): void {
+  #discard(client: pg.Client): void {
     if (!this.#busy.has(client)) return
     cancelRequest(client)
     this.#release(client, true)
   }
 
   /** Once per checkout: whoever comes second finds it done. */
-  #release(client: pg.PoolClient, isBroken: boolean): void {
-    if (!this.#busy.delete(client)) return
-    client.release(isBroken)
-    this.#permits.give()
+  #release(client: pg.Client, isBroken: boolean): void {
+    if (this.#busy.delete(client)) this.#connections.give(client, isBroken)
   }
 }
 

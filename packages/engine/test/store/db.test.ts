@@ -1,8 +1,8 @@
-import { createServer, type Server } from 'node:net'
+import { connect, createServer, type Server, type Socket } from 'node:net'
 import { DatabaseTimeout, DatabaseUnavailable, migrate } from 'millrace'
 import { describe, expect, test } from 'vitest'
 import { ConnectGate } from '#src/store/connect-gate'
-import { Database, isConnectionFailure } from '#src/store/db'
+import { Database, isConnectionFailure, type Session } from '#src/store/db'
 import { jobGet, jobInsert, type NewJob, queueCounts } from '#src/store/jobs'
 import { CommitUnknown, sessionOn } from '#src/store/transaction'
 import { freshDatabase } from '../support/database.ts'
@@ -66,7 +66,77 @@ async function mute(): Promise<{
   }
 }
 
+/** Passes on what goes to and from Postgres, until it is told to keep all of it for itself. */
+async function blackHole(url: string) {
+  const { hostname, port } = new URL(url)
+  const sockets: Socket[] = []
+  let isClosed = false
+  const server = createServer((near) => {
+    const far = connect(Number(port), hostname)
+    for (const [one, other] of [
+      [near, far],
+      [far, near],
+    ] as const) {
+      sockets.push(one)
+      one.on('error', () => {})
+      one.on('close', () => other.destroy())
+      one.on('data', (chunk) => isClosed || other.write(chunk))
+    }
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const through = new URL(url)
+  through.hostname = '127.0.0.1'
+  through.port = String((server.address() as { port: number }).port)
+  return {
+    url: through.href,
+    swallow: (is: boolean) => {
+      isClosed = is
+    },
+    open: () => sockets.filter((socket) => !socket.destroyed).length,
+    async [Symbol.asyncDispose]() {
+      for (const socket of sockets) socket.destroy()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+}
+
 describe('a statement', () => {
+  test('whose answer never comes fails in time, and its connection is gone', async () => {
+    await using t = await setup()
+    await using hole = await blackHole(t.url)
+    const db = new Database({ connection: { connectionString: hole.url }, schema: 'millrace', maxConnections: 1 })
+    const inHole = (tx: Session) => {
+      hole.swallow(true)
+      return queueCounts(tx, null)
+    }
+    const works = [
+      () => db.run('queueCounts', [null], { deadlineMs: 50 }),
+      () => db.transaction(inHole, 50),
+      () => db.transactionAhead(inHole, 50),
+    ]
+    for (const work of works) {
+      expect(await queueCounts(db, null)).toEqual([])
+      hole.swallow(true)
+      await expect(work()).rejects.toBeInstanceOf(DatabaseTimeout)
+      await eventually(async () => hole.open() === 0)
+      hole.swallow(false)
+    }
+    await db.close()
+  })
+
+  test('that is under way when the client is closed fails, and its connection is gone', async () => {
+    await using t = await setup()
+    await using hole = await blackHole(t.url)
+    const db = new Database({ connection: { connectionString: hole.url }, schema: 'millrace', maxConnections: 1 })
+    expect(await queueCounts(db, null)).toEqual([])
+    hole.swallow(true)
+    const failure = queueCounts(db, null).catch((error: unknown) => error)
+    await db.close(50)
+    expect(isConnectionFailure(await failure)).toBe(true)
+    await expect(queueCounts(db, null)).rejects.toBeInstanceOf(DatabaseUnavailable)
+    await eventually(async () => hole.open() === 0)
+  })
+
   test('that misses its deadline takes its connection with it', async () => {
     await using t = await setup()
     const client = await t.pool.connect()
