@@ -11,7 +11,8 @@ import type { PulseSettings } from './pulse-protocol.ts'
 const RECONNECT_MS = 2_000
 const CONNECT_DEADLINE_MS = 5_000
 const ECHO_MS = 2_000
-/** How often LISTEN is tried again that did not prove itself. */
+/** LISTEN that did not prove itself is tried again so soon, as a busy machine may be the reason; then ever more rarely. */
+const FIRST_LISTEN_RETRY_MS = 4_000
 const LISTEN_RETRY_MS = 60_000
 
 export interface PulseConnectionEvents {
@@ -37,7 +38,8 @@ export class PulseConnection {
   #onEcho: (token: string) => void = () => {}
   #isVerifying = false
   #isTrusted = false
-  #verifiedMs = Number.NEGATIVE_INFINITY
+  #verifyAtMs = 0
+  #listenRetryMs = FIRST_LISTEN_RETRY_MS
 
   constructor(settings: PulseSettings, events: PulseConnectionEvents) {
     this.#settings = settings
@@ -82,7 +84,8 @@ export class PulseConnection {
   drop(client = this.#client): void {
     if (client === undefined || client !== this.#client) return
     this.#client = undefined
-    this.#verifiedMs = Number.NEGATIVE_INFINITY
+    this.#verifyAtMs = 0
+    this.#listenRetryMs = FIRST_LISTEN_RETRY_MS
     this.#trust(false)
     client.end().catch(() => {})
   }
@@ -116,10 +119,11 @@ export class PulseConnection {
    * echoes what its own session says, and swallows the rest. Fails quietly: polling goes on.
    */
   verifyListen(): void {
-    const isDue = monotonicMs() - this.#verifiedMs > LISTEN_RETRY_MS
+    const isDue = monotonicMs() >= this.#verifyAtMs
     if (this.#client === undefined || this.#isTrusted || this.#isVerifying || !isDue) return
     this.#isVerifying = true
-    this.#verifiedMs = monotonicMs()
+    this.#verifyAtMs = monotonicMs() + this.#listenRetryMs
+    this.#listenRetryMs = Math.min(2 * this.#listenRetryMs, LISTEN_RETRY_MS)
     this.#listenAndEcho(this.#client)
       .then((isHeard) => this.#trust(isHeard))
       .catch(() => {})

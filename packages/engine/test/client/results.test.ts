@@ -15,7 +15,7 @@ import {
 } from 'millrace'
 import { describe, expect, expectTypeOf, test } from 'vitest'
 import { z } from 'zod'
-import { setup as base, eventually, jobEvent, type Setup, shortLease, signal } from '../support/setup.ts'
+import { attentive, setup as base, eventually, jobEvent, type Setup, signal } from '../support/setup.ts'
 
 const queues = defineQueues({ default: { concurrency: 50 } })
 const definition = { queue: queues.default, payload: z.object({ n: z.number() }), retry: { attempts: 1 } } as const
@@ -305,7 +305,7 @@ test('a worker elsewhere that is told what is awaited says when it ends, and of 
   await ear.query('listen millrace_ended')
   const listens = t.client(jobs)
   const trusted = listens.events.next('listen_trusted')
-  await listens.work({ handlers: [implement(typed, () => ({ at: '2026-01-01', n: 1 }))], lease: shortLease })
+  await listens.work({ handlers: [implement(typed, () => ({ at: '2026-01-01', n: 1 }))], lease: attentive })
   await trusted
   const [ignored, awaited] = await t.waiting.enqueueMany(typed, [{ n: 1 }, { n: 2 }], { delay: '1h' })
   await t.worker.stop()

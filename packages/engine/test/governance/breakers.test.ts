@@ -198,10 +198,10 @@ describe('a call while the breaker is open', () => {
     )
     expect(row?.attempt).toBe(0)
     expect(delayMs).toBeLessThanOrEqual(600_000)
-    // Not before the probe may run, and not a second later.
+    // Not before the probe may run, and not long after.
     const lateMs = (row?.run_at.getTime() ?? 0) - (row?.open_until.getTime() ?? 0)
     expect(lateMs).toBeGreaterThanOrEqual(-50)
-    expect(lateMs).toBeLessThan(1_000)
+    expect(lateMs).toBeLessThan(10_000)
   })
 
   test('is answered by the fallback', async () => {

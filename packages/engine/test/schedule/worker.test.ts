@@ -2,7 +2,7 @@ import { cron, defineSchedule, every, implement } from 'millrace'
 import { drain, fakeClock } from 'millrace/testing'
 import { expect, test } from 'vitest'
 import { by, report, schedulerOf, scheduling } from '../support/schedules.ts'
-import { jobEvent, setup, shortLease } from '../support/setup.ts'
+import { attentive, jobEvent, setup, shortLease } from '../support/setup.ts'
 
 const handlers = [implement(report, async ({ n }) => n)]
 
@@ -20,7 +20,7 @@ test('workers tick in time, once, and the jobs run', async () => {
   })
   for (const latenessMs of seen) {
     expect(latenessMs).toBeGreaterThanOrEqual(0)
-    expect(latenessMs).toBeLessThan(1_000)
+    expect(latenessMs).toBeLessThan(10_000)
   }
   const [{ ticks }] = (await t.sql<{ ticks: number }>(
     'select count(*)::int as ticks from (select distinct fire_at from millrace.schedule_tick) as each',
@@ -32,7 +32,7 @@ test('a worker that sleeps is woken by what another process creates', async () =
   await using t = await setup()
   const working = t.client([report])
   const trusted = working.events.next('listen_trusted')
-  await working.work({ handlers, lease: shortLease })
+  await working.work({ handlers, lease: attentive })
   await trusted
   const ticked = working.events.next('schedule_ticked')
   const when = every('1h', { initialDelay: 0 })

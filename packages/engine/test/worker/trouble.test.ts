@@ -5,7 +5,7 @@ import pg from 'pg'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { Database } from '#src/store/db'
-import { eventually, jobEvent, setup, shortLease, signal, silent } from '../support/setup.ts'
+import { attentive, eventually, jobEvent, setup, shortLease, signal, silent } from '../support/setup.ts'
 
 const queues = defineQueues({ default: {} })
 const task = defineJob({ type: 'task', queue: queues.default, payload: z.object({ n: z.number() }) })
@@ -128,7 +128,7 @@ describe('a job given back at shutdown', () => {
     await jobEvent(first.millrace, 'job_started', id)
     const second = t.client([task])
     const listening = second.events.next('listen_trusted', ({ isTrusted }) => isTrusted)
-    await second.work({ lease: shortLease, handlers: [implement(task, () => 'second')] })
+    await second.work({ lease: attentive, handlers: [implement(task, () => 'second')] })
     await listening
     const completed = jobEvent(second, 'job_completed', id)
     await first.millrace.close()

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { defineJob, defineWorkflow } from 'millrace'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
-import { setup, shortLease } from '../support/setup.ts'
+import { attentive, setup } from '../support/setup.ts'
 import { handlersOf, named, queues, statuses, undo, work } from './running.ts'
 
 const block = defineJob({ type: 'block', queue: queues.steps, payload: z.object({}), timeout: '200ms' })
@@ -14,7 +14,7 @@ const block = defineJob({ type: 'block', queue: queues.steps, payload: z.object(
 async function listening(t: Awaited<ReturnType<typeof setup>>, flow: unknown) {
   const millrace = t.client([work, undo, block], { workflows: [flow as never] })
   const isHeard = millrace.events.next('listen_trusted')
-  const worker = await millrace.work({ handlers: handlersOf({ done: [] }), lease: { ...shortLease, sweep: '60s' } })
+  const worker = await millrace.work({ handlers: handlersOf({ done: [] }), lease: { ...attentive, sweep: '60s' } })
   await isHeard
   return { millrace, worker }
 }
