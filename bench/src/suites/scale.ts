@@ -8,16 +8,19 @@ import { untilHandled } from '../child-work.ts'
 import { type ClaimSummary, summarise } from '../claim-log.ts'
 import { aimed, atLeast, atMost } from '../report.ts'
 import { interleaveTrials, named, ratio, type Trial } from '../rounds.ts'
+import { monotonicUs } from '../spaced-jobs.ts'
 import type { Suite } from '../suite.ts'
-import { fill, trivial, untilEmpty } from '../trivial-jobs.ts'
+import { fill, queues, trivial, untilEmpty } from '../trivial-jobs.ts'
 
 const PROCESSES = [1, 2, 4]
+const target = { queue: queues.bench.name }
+const by = { actor: 'bench' }
 const nameOf = (processes: number): string => (processes === 1 ? '1 process' : `${processes} processes`)
 
 export const scale: Suite = {
   name: 'scale',
   summary: 'the drain rate of 2 and 4 worker processes on one queue, against one',
-  jobs: 100_000,
+  jobs: 200_000,
   rounds: 3,
 
   async run(bench) {
@@ -54,15 +57,15 @@ function drainedBy(
     units: { drain: 'jobs/s', 'empty claims': '%' },
     async measure() {
       await fill(pool, millrace, options.jobs)
-      const started = children.map((child) => child.call('startWorker', { databaseUrl }))
-      await Promise.race(started)
-      const startedAt = performance.now()
-      await Promise.all(started)
+      await millrace.pauses.pause(target, { ...by, reason: 'until all workers have started' })
+      await Promise.all(children.map((child) => child.call('startWorker', { databaseUrl, untilTrusted: true })))
+      const [startedAt, startedAtUs] = [performance.now(), monotonicUs()]
+      await millrace.pauses.resume(target, by)
       await untilHandled(children, options.jobs)
       await untilEmpty(pool)
       const tookMs = performance.now() - startedAt
       const claims = await Promise.all(children.map((child) => child.call('stopWorker')))
-      const summary = summarise(claims.flat())
+      const summary = summarise(claims.flat().filter(({ sentAtUs }) => sentAtUs > startedAtUs))
       onClaims(summary)
       return {
         drain: (options.jobs * 1_000) / tookMs,
