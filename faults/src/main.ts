@@ -6,22 +6,46 @@ import { criteriaOf, summaryOf } from './print.ts'
 import type { Report, Scale, Scenario } from './scenario.ts'
 import { scenarios } from './scenarios/index.ts'
 
-const { values, positionals } = parseArgs({
-  allowPositionals: true,
-  options: {
-    json: { type: 'boolean', default: false },
-    full: { type: 'boolean', default: false },
-    short: { type: 'boolean', default: false },
-    mutate: { type: 'boolean', default: false },
-    list: { type: 'boolean', default: false },
-    seed: { type: 'string', default: '1' },
-  },
-})
+const usage = `usage: npm run faults -- [scenario…] [--full | --short] [--mutate] [--seed n] [--json] [--list]
+
+Runs fault scenarios with real processes, all of them or those that are named: f05 is f05-settle-reply-cut. Exits with 1 if one is red.
+
+  --full, --short   how large they are; without, some seconds to a minute each
+  --mutate          with the engine broken on purpose: each must go red
+  --seed n          another order of random events (1)
+  --json            one JSON document on stdout instead of a table; progress goes to stderr either way
+  --list            what there is, and under which mutations it must go red
+`
+
+/** The caller's mistake: told without a stack. */
+class WrongUsage extends Error {}
 
 const say = (text: string) => process.stderr.write(`${text}\n`)
 
-async function main(): Promise<number> {
-  const chosen = choose(positionals)
+function parse(args: string[]) {
+  const boolean = { type: 'boolean', default: false } as const
+  const flags = { json: boolean, full: boolean, short: boolean, mutate: boolean, list: boolean, help: boolean }
+  try {
+    const { values, positionals } = parseArgs({
+      args,
+      allowPositionals: true,
+      options: { ...flags, seed: { type: 'string', default: '1' } },
+    })
+    const seed = Number(values.seed)
+    if (!Number.isSafeInteger(seed)) throw new Error(`--seed takes a whole number, not "${values.seed}".`)
+    if (values.full && values.short) throw new Error('--full and --short exclude each other.')
+    return { ...values, seed, chosen: choose(positionals) }
+  } catch (error) {
+    throw new WrongUsage(`${(error as Error).message}\n\n${usage}`)
+  }
+}
+
+async function main(args: string[]): Promise<number> {
+  const { chosen, seed, ...values } = parse(args)
+  if (values.help) {
+    process.stdout.write(usage)
+    return 0
+  }
   if (values.list) {
     for (const { name, title, mutations } of chosen)
       process.stdout.write(`${name}\n    ${title}\n    must fail under: ${Object.keys(mutations).join(', ')}\n`)
@@ -35,7 +59,7 @@ async function main(): Promise<number> {
       const label = mutation === undefined ? scenario.name : `${scenario.name} under ${mutation}`
       say(`▸ ${label}: ${scenario.title}`)
       const note = (text: string) => say(`    ${text}`)
-      const report = await scenario.run({ server, scale, mutation, seed: Number(values.seed), note })
+      const report = await scenario.run({ server, scale, mutation, seed, note })
       reports.push(report)
       say(criteriaOf(report))
     }
@@ -44,7 +68,7 @@ async function main(): Promise<number> {
   return reports.every((report) => report.isAsExpected) ? 0 : 1
 }
 
-/** By whole name or its beginning: `f05` is f05-settle-cut, and not f05b. */
+/** By whole name or its beginning: `f05` is f05-settle-reply-cut, and not f05b. */
 function choose(names: readonly string[]): readonly Scenario[] {
   if (names.length === 0) return scenarios
   return names.map((name) => {
@@ -55,8 +79,9 @@ function choose(names: readonly string[]): readonly Scenario[] {
   })
 }
 
-const exitCode = await main().catch((error: unknown) => {
-  say(error instanceof Error ? (error.stack ?? error.message) : String(error))
+const exitCode = await main(process.argv.slice(2)).catch((error: unknown) => {
+  const text = error instanceof Error && !(error instanceof WrongUsage) ? error.stack : undefined
+  say(text ?? String((error as Error).message))
   return 1
 })
 // By itself the process may stay: a killed child's pipes end late.

@@ -21,3 +21,9 @@ test('--json prints one document, progress goes to stderr', { timeout: 60_000 },
 test('an unknown scenario is refused with the known ones', async () => {
   await expect(run('f99')).rejects.toThrow(/There is no scenario "f99"\. Known: f01-kill-storm/)
 })
+
+test('--help says what there is to choose, and what is not understood is refused with it', async () => {
+  expect((await run('--help')).stdout).toMatch(/^usage: npm run faults .*--mutate/s)
+  await expect(run('--nope')).rejects.toThrow(/Unknown option '--nope'.*\n\nusage: /s)
+  await expect(run('--seed', 'x')).rejects.toThrow(/--seed takes a whole number, not "x"\./)
+})
