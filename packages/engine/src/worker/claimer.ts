@@ -35,6 +35,12 @@ export interface ClaimerServices {
   dueIn(delayMs: number): void
 }
 
+interface Answered {
+  jobs: readonly ClaimedJob[]
+  /** Before any of them starts: a handler's own time is not the claim's. */
+  answeredAtMs: number
+}
+
 export class Claimer {
   readonly #services: ClaimerServices
   readonly #groups: readonly LaneGroup[]
@@ -107,8 +113,8 @@ export class Claimer {
     const byType = this.#isByType(group) || types.length < group.types.length
     const sentAtMs = monotonicMs()
     const entries = wanted.map(({ queue }) => (byType ? undefined : queue.entry.behind(sentAtMs)))
-    const jobs = await this.#askFor(group, wanted, { types, byType, entries })
-    const walkMs = byType ? 0 : this.#walkOf(monotonicMs() - sentAtMs, jobs.length)
+    const { jobs, answeredAtMs } = await this.#askFor(group, wanted, { types, byType, entries })
+    const walkMs = byType ? 0 : this.#walkOf(answeredAtMs - sentAtMs, jobs.length)
     this.#isQuiet = jobs.length <= FEW_JOBS
     wanted.forEach(({ queue, limit }, i) => {
       const isFromHead = entries[i] === undefined
@@ -140,13 +146,13 @@ export class Claimer {
       byType,
       entries,
     }: { types: readonly LaneType[]; byType: boolean; entries: readonly (Position | undefined)[] },
-  ): Promise<readonly ClaimedJob[]> {
-    if (types.length === 0) return []
+  ): Promise<Answered> {
+    if (types.length === 0) return { jobs: [], answeredAtMs: monotonicMs() }
     const { db, clock, governor } = this.#services
     const queues = wanted.map(({ queue, limit }, i) => ({ queue: queue.name, limit, behind: entries[i] }))
     this.#rotation = (this.#rotation + 1) % Math.max(1, types.length)
-    const { jobs } = await this.#claims.under(group, async (claim) => ({
-      jobs: await jobClaim(db, clock.databaseNow(), {
+    return this.#claims.under(group, async (claim) => {
+      const jobs = await jobClaim(db, clock.databaseNow(), {
         ...claim,
         queues,
         types: byType ? [...types.slice(this.#rotation), ...types.slice(0, this.#rotation)] : types,
@@ -155,9 +161,9 @@ export class Claimer {
         byType,
         isQuiet: this.#isQuiet,
         rulesVersion: governor.rulesVersion,
-      }),
-    }))
-    return jobs
+      })
+      return { jobs, answeredAtMs: monotonicMs() }
+    })
   }
 
   /** The types of a group that no breaker holds back. What only one run may try is tried on the way. */

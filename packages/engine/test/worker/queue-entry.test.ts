@@ -1,6 +1,9 @@
-import { describe, expect, test } from 'vitest'
+import { defineJob, defineQueues, implement } from 'millrace'
+import { describe, expect, test, vi } from 'vitest'
+import { z } from 'zod'
 import type { ClaimedJob } from '#src/store/job-claims'
 import { QueueEntry } from '#src/worker/queue-entry'
+import { jobEvent, setup } from '../support/setup.ts'
 
 const job = (id: number, runAtS = id, priority = 5) => ({ id: String(id), runAtS, priority, crashes: 0 }) as ClaimedJob
 const long = { isFromHead: true, sentAtMs: 1_000, walkMs: 10 }
@@ -52,4 +55,22 @@ describe('the entry of a queue', () => {
     entry.claimed([job(3)], { ...long, sentAtMs: 1_200 })
     expect(entry.behind(1_300)).toMatchObject({ id: '3' })
   })
+})
+
+test('the time in which a handler computes is no walk', async () => {
+  const claimed = vi.spyOn(QueueEntry.prototype, 'claimed')
+  const { main } = defineQueues({ main: {} })
+  const compute = defineJob({ type: 'compute', queue: main, payload: z.object({}) })
+  await using t = await setup()
+  const { millrace } = await t.working([
+    implement(compute, () => {
+      const untilMs = performance.now() + 1_000
+      while (performance.now() < untilMs);
+    }),
+  ])
+  const { id } = await millrace.enqueue(compute, {})
+  await jobEvent(millrace, 'job_completed', id)
+  const walks = claimed.mock.calls.flatMap(([jobs, { walkMs }]) => (jobs.length > 0 ? walkMs : []))
+  expect(walks).toHaveLength(1)
+  expect(walks[0]).toBeLessThan(1_000)
 })
