@@ -153,7 +153,7 @@ export class Database implements Session {
           if (!isAhead) await begun
           const ahead = { begun, plans: this.#plansAhead, keepsPlans }
           const tx = new Transaction(client, this.schema, isAhead ? ahead : undefined)
-          const result = await work(tx)
+          const result = await work(tx).finally(() => tx.end())
           isCommitting = true
           const { command } = await client.query('commit')
           // Postgres answers COMMIT of a failed transaction with a quiet ROLLBACK.

@@ -25,6 +25,7 @@ export class Transaction implements Session, Queryable {
   readonly #isPipelined: boolean
   #last: Promise<unknown> = Promise.resolve()
   #failure: { error: unknown } | undefined
+  #isOver = false
 
   constructor(client: Queryable, schema: string, ahead?: Ahead) {
     this.#client = client
@@ -40,7 +41,13 @@ export class Transaction implements Session, Queryable {
     return this.#failure === undefined ? new RolledBack() : this.#failure.error
   }
 
-  query(text: string, values?: unknown[]): Promise<{ rows: unknown[] }> {
+  /** Whatever comes now would run in somebody else's transaction: commit or rollback are sent next. */
+  end(): void {
+    this.#isOver = true
+  }
+
+  async query(text: string, values?: unknown[]): Promise<{ rows: unknown[] }> {
+    this.#demandGoing()
     return this.#client.query(text, values)
   }
 
@@ -58,11 +65,12 @@ export class Transaction implements Session, Queryable {
     else written.catch(() => {})
   }
 
-  #send<Result>(
+  async #send<Result>(
     on: (query: Query) => Promise<Result>,
     statement: StatementName,
     values: readonly unknown[],
   ): Promise<Result> {
+    this.#demandGoing()
     const text = this.#texts[statement]
     if (this.#ahead !== undefined) return this.#sendAhead(on, { text, values }, this.#ahead)
     if (this.#isPipelined) return on({ text, values })
@@ -84,12 +92,16 @@ export class Transaction implements Session, Queryable {
     this.#last = sent
     try {
       await begun
-      const result = await sent
-      plans.took(monotonicMs() - sentAtMs)
-      return result
+      return await sent
     } catch (error) {
       throw this.#failure?.error ?? error
+    } finally {
+      plans.took(monotonicMs() - sentAtMs)
     }
+  }
+
+  #demandGoing(): void {
+    if (this.#isOver) throw new Error('This transaction is over: await every query before its work returns or throws.')
   }
 
   #failed(error: unknown): void {

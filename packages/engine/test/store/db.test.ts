@@ -6,7 +6,7 @@ import { Database, isConnectionFailure, type Session } from '#src/store/db'
 import { jobGet, jobInsert, type NewJob, queueCounts } from '#src/store/jobs'
 import { CommitUnknown, sessionOn } from '#src/store/transaction'
 import { freshDatabase } from '../support/database.ts'
-import { setup as base, eventually } from '../support/setup.ts'
+import { setup as base, eventually, signal } from '../support/setup.ts'
 
 async function setup() {
   const t = await base()
@@ -175,6 +175,27 @@ describe('a transaction', () => {
     })
     await expect(failing).rejects.toBeInstanceOf(RangeError)
     expect(await t.sql('select * from thing')).toEqual([])
+  })
+
+  test('that is over takes no more statements, which would be in the next one on its connection', async () => {
+    await using t = await setup()
+    await t.sql('create table effect (what text)')
+    const db = new Database({ connection: { connectionString: t.url }, schema: 'millrace', maxConnections: 1 })
+    const isOver = signal()
+    let late: Promise<unknown> = Promise.resolve()
+    const failing = db.transaction(async (tx) => {
+      late = isOver.promise.then(() => tx.query(`insert into effect values ('late')`))
+      late.catch(() => {})
+      await tx.query('select 1 / 0')
+    })
+    await expect(failing).rejects.toMatchObject({ code: '22012' })
+    await db.transaction(async (tx) => {
+      await tx.query(`insert into effect values ('in time')`)
+      isOver.resolve()
+      await expect(late).rejects.toThrow(/This transaction is over/)
+    })
+    await db.close()
+    expect(await t.sql('select what from effect')).toEqual([{ what: 'in time' }])
   })
 
   test('whose connection dies during COMMIT has an unknown end', async () => {
