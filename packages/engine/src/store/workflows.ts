@@ -116,21 +116,25 @@ export interface StepPart {
   lastPlace: number
   /** Steps that are not in here wait or run. */
   isOpenElsewhere: boolean
+  /** The time has come that some step waits for. */
+  isTimeUp: boolean
 }
 
 /** The steps that matter where jobs have completed: what has ended, what can start now, and what comes before that. */
-export async function workflowStepPart(session: Session, workflowId: string): Promise<StepPart> {
-  type Row = StepRow & Pick<StepPart, 'lastPlace' | 'isOpenElsewhere'>
-  const steps = await session.run<Row>('workflowStepPart', [workflowId])
-  return { steps, lastPlace: steps[0]?.lastPlace ?? 0, isOpenElsewhere: steps[0]?.isOpenElsewhere ?? true }
+export async function workflowStepPart(session: Session, now: Now, workflowId: string): Promise<StepPart> {
+  type Row = StepRow & Omit<StepPart, 'steps'>
+  const steps = await session.run<Row>('workflowStepPart', [now, workflowId])
+  const { lastPlace = 0, isOpenElsewhere = true, isTimeUp = false } = steps[0] ?? {}
+  return { steps, lastPlace, isOpenElsewhere, isTimeUp }
 }
 
 export async function workflowStepWrite(
   session: Session,
   workflowId: string,
-  steps: readonly StepRow[],
+  changed: readonly StepRow[],
 ): Promise<void> {
-  if (steps.length === 0) return
+  if (changed.length === 0) return
+  const steps = [...changed].sort((a, b) => a.position - b.position)
   await session.write('workflowStepWrite', [
     workflowId,
     plainArray(steps.map(({ position }) => position)),

@@ -66,7 +66,7 @@ export async function advanceIn(
 ): Promise<Advanced | undefined> {
   // Asked for together, read one after the other: what the steps say is said under the lock.
   const locking = workflowLock(session, id, { isOwn: options.tells !== true })
-  const reading = options.change === undefined ? workflowStepPart(session, id) : undefined
+  const reading = options.change === undefined ? workflowStepPart(session, services.clock.databaseNow(), id) : undefined
   const [workflow, part] = await Promise.all([locking, reading])
   if (workflow === undefined) return undefined
   const isEnough = part !== undefined && isPartEnough(workflow, part)

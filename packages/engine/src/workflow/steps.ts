@@ -72,8 +72,8 @@ const isOver = (status: StepStatus): boolean => status !== 'waiting' && status !
  * Whether what follows can be told from a part of the steps: jobs have completed, and nothing else has happened. What
  * follows a failure depends on all of them.
  */
-export function isPartEnough({ status, stopping }: LockedWorkflow, { steps }: StepPart): boolean {
+export function isPartEnough({ status, stopping }: LockedWorkflow, { steps, isTimeUp }: StepPart): boolean {
   const ended = steps.filter(({ needsAdvance }) => needsAdvance)
-  const isGoing = status === 'running' && stopping === null
+  const isGoing = status === 'running' && stopping === null && !isTimeUp
   return isGoing && ended.length > 0 && ended.every((step) => hasEndedJobs(step) && endedAs(step) === 'completed')
 }

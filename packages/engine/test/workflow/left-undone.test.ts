@@ -78,6 +78,22 @@ describe('the sweep', () => {
     expect(await t.jobs()).toHaveLength(1)
   })
 
+  test('ends a sleep whose time has come also where a job has ended', async () => {
+    const flow = defineWorkflow('flow')
+      .step('a', work, named('a'))
+      .sleep('nap', { for: '1d' })
+      .step('b', work, { ...named('b'), after: 'a' })
+      .step('c', work, { ...named('c'), after: 'nap' })
+    await using t = await standing([flow as never])
+    const { id } = await t.millrace.workflows.start(flow)
+    const ends = await t.claim()
+    await t.db.transaction((tx) => settle(tx, null, ends))
+    await t.sql(`update millrace.workflow_step set due_at = now() - interval '1 second' where name = 'nap'`)
+    expect(await t.sweep.tick()).toMatchObject({ advanced: 1, dueInMs: null })
+    const steps = (await t.millrace.workflows.get(id))?.steps.map(({ name, status }) => [name, status])
+    expect(Object.fromEntries(steps ?? [])).toEqual({ a: 'completed', nap: 'completed', b: 'running', c: 'running' })
+  })
+
   test('finds jobs that ended without a word to their workflow, by what the archive says', async () => {
     await using t = await standing()
     const { id } = await t.millrace.workflows.start(pair)
