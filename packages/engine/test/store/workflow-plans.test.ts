@@ -55,7 +55,7 @@ const statements: [keyof typeof statementTexts, unknown[], number][] = [
   ['workflowSettle', ends, 1_500],
   ['workflowDue', [[4_999, 5_000]], 50],
   ['workflowStepRows', [5_000], 40],
-  ['workflowStepPart', [5_000], 120],
+  ['workflowStepPart', [null, 5_000], 120],
   ['workflowItemList', [5_000, [1, 2], 'do', null], 40],
   ['workflowItemReason', [5_000, [1, 2], 'do'], 40],
   ['workflowLock', [5_000, '10s'], 20],
@@ -84,4 +84,32 @@ describe.each(['without statistics', 'with statistics'])('%s', (when) => {
     // 300 steps with 8 items each, none of which has a job.
     expect(plan.buffers).toBeLessThan(20_000)
   })
+
+  test.each(['workflowStepWrite', 'workflowStepPart'] as const)(
+    '%s compares no step with every other',
+    async (statement) => {
+      const steps = 2_000
+      const each = <Value>(value: Value) => new Array(steps).fill(value)
+      const zeros = each(0)
+      const positions = zeros.map((_, i) => i + 1)
+      const counts = [zeros, zeros, zeros, zeros, zeros, zeros]
+      const values = {
+        workflowStepWrite: [9_999, positions, each('completed'), each('none'), positions, ...counts, each(null)],
+        workflowStepPart: [null, 9_999],
+      }
+      await client.query('begin; set local plan_cache_mode = force_generic_plan')
+      await client.query(
+        `insert into millrace.workflow_step (workflow_id, position, name, after, on_failure, can_be_undone, is_list, status, needs_advance)
+       select 9999, p, 's' || p, '{}', 'fail', false, false, 'running', true from generate_series(1, $1::int) as p
+       union all
+       select 9999, $1 + 1, 'last', jsonb_object_agg('s' || p, 'fail'), 'fail', false, false, 'waiting', false
+       from generate_series(1, $1::int) as p`,
+        [steps],
+      )
+      const plan = await planOf(client, statement, values[statement])
+      await client.query('rollback')
+      expect(plan.rows).toBe(statement === 'workflowStepPart' ? steps + 1 : 0)
+      expect(plan.discarded).toBeLessThan(20 * steps)
+    },
+  )
 })
