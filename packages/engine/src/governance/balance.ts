@@ -5,7 +5,8 @@
 // shares are exact. A claim counts what the jobs will take, judged by the last ones; their end corrects it. Time in a
 // buffer does not count: whoever is claimed first waits less there, and would seem to have used less.
 //
-// Whoever did not compete starts at the mean, so nobody saves up by being idle or held back by a limit.
+// Whoever did not compete starts at the mean: nobody saves up by being idle or held back by a limit, and nobody waits for
+// what it had while no one else wanted it.
 
 /** What is more than its share of that long is forgotten: nobody waits longer for what it has had. */
 const REMEMBERED_MS = 60_000
@@ -47,7 +48,7 @@ export class Balance {
 
   isAhead(tenant: string | null): boolean {
     const account = this.#accounts.get(tenant)
-    return account !== undefined && account.usedMs > this.#meanMs
+    return account?.isRival === true && account.usedMs > this.#meanMs
   }
 
   /** A job of it was taken. */
@@ -55,6 +56,12 @@ export class Balance {
     const account = this.#accounts.get(tenant) ?? this.#open(tenant)
     account.weight = weight
     account.usedMs = this.#remembered(account) + account.typicalMs / weight
+  }
+
+  /** A job of it that was taken did not start. */
+  returned(tenant: string | null): void {
+    const account = this.#accounts.get(tenant)
+    if (account !== undefined) account.usedMs -= account.typicalMs / account.weight
   }
 
   /** A run of it is over. */
@@ -70,7 +77,7 @@ export class Balance {
   compete(rivals: readonly Rival[]): void {
     const accounts = rivals.map(({ tenant, weight }) => {
       const account = this.#accounts.get(tenant) ?? this.#open(tenant)
-      account.usedMs = this.#remembered(account)
+      account.usedMs = account.isRival ? this.#remembered(account) : this.#meanMs
       account.weight = weight
       return account
     })

@@ -17,7 +17,7 @@ import {
 } from '../store/governed-claims.ts'
 import type { ClaimedJob } from '../store/job-claims.ts'
 import { compareIds } from '../store/job-id.ts'
-import { isAnyoneShort, type Look, turnAfter } from './look.ts'
+import { firstOffer, isAnyoneShort, type Look, largerOffer, SPARE, turnAfter } from './look.ts'
 import type { QueueMemory } from './queue-memory.ts'
 import { type Candidate, Round } from './round.ts'
 import { PER_TENANT, type Rules } from './rules.ts'
@@ -25,10 +25,6 @@ import { PER_TENANT, type Rules } from './rules.ts'
 /** Jobs that one stream should contribute to a large claim: to look at a stream costs as much as to take a few jobs. */
 const JOBS_PER_STREAM = 8
 const MIN_STREAMS = 32
-/** More than asked for, because limits and shares turn some away. */
-const SPARE = 1.25
-/** How much larger the second offer is, where the first was too small. */
-const MORE = 4
 const SUSPECTS = 10
 /** Looks in a row that find nobody who may run, before we wait for something to change. */
 const MAX_VAIN_LOOKS = 20
@@ -132,7 +128,7 @@ export class GovernedClaim {
     const { memory, registry, rules } = this.#knowledge
     memory.balance.settle()
     const streams = Math.max(MIN_STREAMS, Math.ceil(request.slots / JOBS_PER_STREAM))
-    let offer = Math.ceil((request.slots * SPARE) / Math.min(streams, memory.streams))
+    let offer = firstOffer(request.slots, Math.min(streams, memory.streams))
     for (;;) {
       const round = new Round(request, standing, {
         rules,
@@ -144,8 +140,9 @@ export class GovernedClaim {
       if (round.isPaused || round.types.length === 0) return { round, look: undefined, chosen: [] }
       const look = await this.#look({ round, standing, streams, offer })
       const chosen = round.choose(look)
-      if (offer >= request.slots || !isAnyoneShort(look, chosen)) return { round, look, chosen }
-      offer = Math.min(request.slots, offer * MORE)
+      const larger = largerOffer(offer, request.slots)
+      if (larger === undefined || !isAnyoneShort(look, chosen)) return { round, look, chosen }
+      offer = larger
     }
   }
 

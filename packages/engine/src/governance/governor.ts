@@ -114,6 +114,11 @@ export class Governor {
     })
   }
 
+  /** A claimed job of this process goes back without having run. */
+  returned({ queue, tenant }: { queue: string; tenant: string | null }): void {
+    this.#memories.get(queue)?.balance.returned(tenant)
+  }
+
   /** A run of this process is over. */
   ran({ queue, tenant }: { queue: string; tenant: string | null }, ms: number): void {
     this.#memories.get(queue)?.balance.ran(tenant, ms)

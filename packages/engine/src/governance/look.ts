@@ -2,6 +2,21 @@
 import type { Seen } from '../store/governed-claims.ts'
 import type { Candidate } from './round.ts'
 
+/** More than asked for, because limits and shares turn some away. */
+export const SPARE = 1.25
+/** How much larger the second offer is, where the first was too small. */
+const MORE = 4
+
+/**
+ * How many jobs each stream of weight 1 is asked for at first. One more than it could have: whoever has something left over
+ * competes for the next slot.
+ */
+export const firstOffer = (slots: number, streams: number): number => 1 + Math.ceil((slots * SPARE) / streams)
+
+/** The next one; undefined: nobody could have had more. */
+export const largerOffer = (offer: number, slots: number): number | undefined =>
+  offer > slots ? undefined : Math.min(slots + 1, offer * MORE)
+
 export interface Look {
   readonly seen: readonly Seen[]
   readonly byType: boolean

@@ -60,8 +60,9 @@ export class RunTransitions {
   }
 
   mayStart(run: Run): boolean {
-    const { events, lease, dispatcher } = this.#services
+    const { events, governor, lease, dispatcher } = this.#services
     if (!lease.board.start(run.place)) {
+      governor.returned(run.job)
       dispatcher.dropped(run)
       dispatcher.forget(run)
       events.emit('job_returned', { job: run.ref(), why: 'the event loop was blocked' })
@@ -73,8 +74,10 @@ export class RunTransitions {
     return false
   }
 
+  /** It has not started. */
   giveBack(run: Run, why: string): void {
-    const { acker, events } = this.#services
+    const { acker, events, governor } = this.#services
+    governor.returned(run.job)
     acker.add(run, giveBack(run.fence))
     if (events.has('job_returned')) events.emit('job_returned', { job: run.ref(), why })
   }

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { Balance } from '#src/governance/balance'
 import { type Backlog, type Plan, runs, sharesOf } from '../support/slots.ts'
 
 const MINUTE_MS = 60_000
@@ -68,6 +69,17 @@ describe('in the long run tenants with a backlog have the slots', () => {
     )
   })
 
+  test.each([
+    { tenants: 5, slots: 2, longMs: 5_000, shortMs: 200 },
+    { tenants: 6, slots: 4, longMs: 5_000, shortMs: 200 },
+    { tenants: 2, slots: 1, longMs: 1_000, shortMs: 100 },
+  ])('by time where $tenants tenants share $slots slots, which one fills for long', (given) => {
+    const lengthMs = (i: number) => around(i === 0 ? given.longMs : given.shortMs, i + 1)
+    const tenants = Array.from({ length: given.tenants }, (_, i) => ({ weight: 1, lengthMs: lengthMs(i) }))
+    const plan = { tenants, processes: 1, slots: given.slots, ahead: 0, untilMs: 60 * MINUTE_MS }
+    expect(worstError(plan)).toBeLessThan(0.05)
+  })
+
   test('by weight also beside one that has its minimum and one that has its maximum', () => {
     const lengthMs = () => 10
     const tenants = [
@@ -96,6 +108,39 @@ describe('what a tenant has not used', () => {
 })
 
 describe('what a tenant has used', () => {
+  test('is not held against it if nobody else wanted it', () => {
+    const balance = new Balance()
+    for (let job = 0; job < 30; job++) {
+      balance.take('alone', 1)
+      balance.compete([])
+      balance.ran('alone', 300)
+    }
+    const other = { tenant: 'other', weight: 4, held: 2 }
+    balance.take('other', 4)
+    balance.compete([other])
+    balance.settle()
+    expect(balance.isAhead('alone')).toBe(false)
+    balance.compete([other, { tenant: 'alone', weight: 1, held: 1 }])
+    balance.settle()
+    expect(balance.isAhead('alone')).toBe(false)
+  })
+
+  test('is not what was claimed for it and did not start', () => {
+    const balance = new Balance()
+    const rivals = ['a', 'b'].map((tenant) => ({ tenant, weight: 1, held: 1 }))
+    balance.compete(rivals)
+    for (const { tenant } of rivals) {
+      balance.take(tenant, 1)
+      balance.ran(tenant, 100)
+    }
+    balance.compete(rivals)
+    balance.settle()
+    balance.take('a', 1)
+    expect(balance.isAhead('a')).toBe(true)
+    balance.returned('a')
+    expect(balance.isAhead('a')).toBe(false)
+  })
+
   test('keeps it from a slot for a minute at most', () => {
     const hourMs = 60 * MINUTE_MS
     const tenants = [

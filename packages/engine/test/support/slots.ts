@@ -1,6 +1,7 @@
 // Tenants that all have a backlog, on the slots of one or more processes, in virtual time: what the policy of shares comes to.
 import { allot, type Share } from '#src/governance/allot'
 import { Balance } from '#src/governance/balance'
+import { firstOffer, largerOffer } from '#src/governance/look'
 import { Turns } from '#src/governance/turns'
 
 export interface Backlog extends Partial<Pick<Share, 'minSlots' | 'maxSlots'>> {
@@ -48,15 +49,23 @@ export function runs({ tenants, processes, slots, ahead, untilMs }: Plan): SlotR
 
   function claim({ turns, balance, buffer }: Process, count: number): void {
     balance.settle()
-    const candidates = tenants.flatMap(({ hasWork }, i) =>
-      hasWork?.(nowMs) === false ? [] : Array.from({ length: count + 1 }, () => ({ id: '', tenant: `${i}`, type: '' })),
-    )
+    const offered = (offer: number) =>
+      tenants.map(({ hasWork, weight }) => (hasWork?.(nowMs) === false ? 0 : Math.min(count + 1, offer * weight)))
     const shareOf = (name: string | null): Share => {
       const { weight, minSlots = 0, maxSlots = Number.POSITIVE_INFINITY } = tenants[Number(name)] as Backlog
       const served = turns.servedOf(name)
       return { running: heldOf(Number(name)), weight, minSlots, maxSlots, served, isAhead: balance.isAhead(name) }
     }
-    const { chosen, rivals } = allot(count, candidates, shareOf, () => true)
+    const choose = (offer: number): ReturnType<typeof allot<{ id: string; tenant: string; type: string }>> => {
+      const offers = offered(offer)
+      const candidates = offers.flatMap((jobs, i) => new Array(jobs).fill({ id: '', tenant: `${i}`, type: '' }))
+      const result = allot(count, candidates, shareOf, () => true)
+      const taken = (i: number) => result.chosen.filter(({ tenant }) => tenant === `${i}`).length
+      const larger = largerOffer(offer, count)
+      const isShort = offers.some((jobs, i) => jobs > 0 && taken(i) === jobs)
+      return larger !== undefined && isShort ? choose(larger) : result
+    }
+    const { chosen, rivals } = choose(firstOffer(count, tenants.length))
     for (const { tenant } of chosen) {
       const { weight } = tenants[Number(tenant)] as Backlog
       turns.serve(tenant, weight)
