@@ -80,8 +80,8 @@ function choose(names: readonly string[]): readonly Scenario[] {
 }
 
 const exitCode = await main(process.argv.slice(2)).catch((error: unknown) => {
-  const text = error instanceof Error && !(error instanceof WrongUsage) ? error.stack : undefined
-  say(text ?? String((error as Error).message))
+  if (error instanceof WrongUsage) say(error.message)
+  else say(error instanceof Error ? (error.stack ?? error.message) : String(error))
   return 1
 })
 // By itself the process may stay: a killed child's pipes end late.

@@ -11,7 +11,7 @@ import type { NewJob } from '../store/jobs.ts'
 const MAX_ROWS = 1_000
 const MAX_BYTES = 1_000_000
 const MAX_IN_FLIGHT = 2
-/** The first one after so long is not kept waiting for others. */
+/** The first one after nothing was under way for so long is not kept waiting for others. */
 const SILENCE_MS = 5
 
 interface Waiting {
@@ -25,7 +25,7 @@ export class GroupCommit {
   #waiting: Waiting[] = []
   #inFlight = 0
   #isScheduled = false
-  #lastFlushMs = Number.NEGATIVE_INFINITY
+  #lastEndMs = Number.NEGATIVE_INFINITY
 
   constructor(insert: (jobs: readonly NewJob[]) => Promise<string[]>) {
     this.#insert = insert
@@ -41,7 +41,8 @@ export class GroupCommit {
 
   #schedule(): void {
     if (this.#isScheduled || this.#waiting.length === 0 || this.#inFlight >= MAX_IN_FLIGHT) return
-    if (monotonicMs() > this.#lastFlushMs + SILENCE_MS) return void this.#flush(this.#takeBatch())
+    const isSilent = this.#inFlight === 0 && monotonicMs() > this.#lastEndMs + SILENCE_MS
+    if (isSilent) return void this.#flush(this.#takeBatch())
     this.#isScheduled = true
     setImmediate(() => {
       this.#isScheduled = false
@@ -50,12 +51,12 @@ export class GroupCommit {
   }
 
   async #flush(batch: Waiting[]): Promise<void> {
-    this.#lastFlushMs = monotonicMs()
     this.#inFlight++
     try {
       await this.#write(batch)
     } finally {
       this.#inFlight--
+      this.#lastEndMs = monotonicMs()
       this.#schedule()
     }
   }

@@ -9,7 +9,8 @@ import type { LaneGroup, LaneType, Share } from './lane.ts'
 import { type Claim, OpenClaims } from './open-claims.ts'
 import { claimProbe } from './probe-claim.ts'
 
-const FEW_JOBS = 10
+/** A claim that finds no more than that has found all there was. */
+export const FEW_JOBS = 10
 const MS_PER_JOB = 0.02
 const LOOK_AROUND_EVERY_MS = 500
 /** Another process is just claiming from the same governed queue: what it leaves is ours. */

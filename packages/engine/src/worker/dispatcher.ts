@@ -3,6 +3,7 @@ import { monotonicMs } from '../clock.ts'
 import type { Registry } from '../contract/registry.ts'
 import type { ClaimedJob } from '../store/job-claims.ts'
 import type { Board } from './board.ts'
+import { FEW_JOBS } from './claimer.ts'
 import type { Lane, LaneGroup } from './lane.ts'
 import { columnsOf } from './placed-columns.ts'
 import type { Prefetch } from './prefetch.ts'
@@ -11,7 +12,6 @@ import { Run } from './run.ts'
 
 /** A claimed job that found no slot for this long is given back: another process may have one. */
 const STALE_MS = 500
-const FEW_JOBS = 10
 /** Handlers that never wait hold up everything else in the process: others get their turn after this long. */
 const START_FOR_MS = 5
 
