@@ -9,7 +9,7 @@ import type { Admitter } from '../governance/admitter.ts'
 import { type KeyedResult, needsTransaction } from '../governance/dedupe.ts'
 import type { Logger } from '../logger.ts'
 import { type Database, isConnectionFailure, type Session } from '../store/db.ts'
-import { chunksOf, type InsertOptions, jobInsert, type NewJob } from '../store/jobs.ts'
+import { chunksOf, type InsertOptions, jobInsert, jobWrite, type NewJob } from '../store/jobs.ts'
 import { type WorkKey, workKeysOf } from '../store/keyed-work.ts'
 import { notify } from '../store/notifications.ts'
 import type { Queryable } from '../store/statements.ts'
@@ -151,19 +151,25 @@ export class Enqueuer {
 
   /**
    * Writes jobs of a workflow in the transaction that starts them; their tenants' limits hold. Its owner wakes workers and
-   * admits the keys after its commit; `tells`: the transaction is somebody else's, and the commit itself says it.
+   * admits the keys after its commit; `tells`: the transaction is somebody else's, and the commit itself says it. Ids that
+   * are not needed may be null: then nobody has waited for the insert.
    */
   async insertSteps(
     session: Session,
     contract: JobContract,
-    given: { jobs: readonly NewJob[]; tells: boolean },
-  ): Promise<{ ids: string[]; keys: WorkKey[] }> {
+    given: { jobs: readonly NewJob[]; tells: boolean; needsIds: boolean },
+  ): Promise<{ ids: readonly (string | null)[]; keys: WorkKey[] }> {
     const limited = given.jobs.some(({ tenant }) => tenant !== null) ? await this.#limited(contract, given.jobs) : []
     await this.#tenants.demandRoom(session, limited)
     const jobs = this.#tenants.deferring(given.jobs, limited)
     const keys = jobs.flatMap(workKeysOf)
     if (keys.length > 0) this.#admitter.expectBlocked()
     const options = given.tells ? this.#waker.tellAtCommit(queuesOf(jobs), keys) : {}
+    const isWritten = !given.needsIds && !jobs.some(isKeyed) && fitsOneStatement(jobs)
+    if (isWritten) {
+      await jobWrite(session, this.#clock.databaseNow(), jobs, options)
+      return { ids: jobs.map(() => null), keys }
+    }
     const results = await this.#insertAll(session, jobs, options)
     return { ids: results.map(({ id }) => id), keys }
   }

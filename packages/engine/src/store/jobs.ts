@@ -55,10 +55,26 @@ export async function jobInsert(
   jobs: readonly NewJob[],
   { tell, ...options }: InsertOptions = {},
 ): Promise<string[]> {
-  const values = [now, ...insertColumns(jobs), ...telling(tell), workflowsOf(jobs)]
-  const rows = await session.run<{ id: string }>('jobInsert', values, options)
+  const rows = await session.run<{ id: string }>('jobInsert', insertValues(now, jobs, tell), options)
   return rows.map((row) => row.id)
 }
+
+/** The same where nobody needs the ids. */
+export async function jobWrite(
+  session: Session,
+  now: Now,
+  jobs: readonly NewJob[],
+  { tell }: InsertOptions = {},
+): Promise<void> {
+  await session.write('jobInsert', insertValues(now, jobs, tell))
+}
+
+const insertValues = (now: Now, jobs: readonly NewJob[], tell: InsertOptions['tell']): unknown[] => [
+  now,
+  ...insertColumns(jobs),
+  ...telling(tell),
+  workflowsOf(jobs),
+]
 
 /** Ids for jobs that are inserted in another order than the one they run in. */
 export async function jobIds(session: Session, count: number): Promise<string[]> {

@@ -47,17 +47,21 @@ export async function workflowSettle(
   return [...due].map(([id, name]) => ({ id, name }))
 }
 
-export interface WorkflowItem {
+/** What a job that completed left behind. */
+export interface DoneItem {
   position: number
   item: number
   jobId: string
+  result: unknown
+  /** False: the handler returned nothing. */
+  hasResult: boolean
+}
+
+export interface WorkflowItem extends DoneItem {
   status: ItemEnd | 'running'
   reason: string | null
   payload: unknown
   payloadVersion: number | null
-  result: unknown
-  /** False: the handler returned nothing. */
-  hasResult: boolean
 }
 
 export interface ItemFilter {
@@ -94,7 +98,8 @@ export async function workflowItemReason(
 export interface NewItem {
   position: number
   item: number
-  jobId: string
+  /** Null: that of the job which was inserted last in this transaction. */
+  jobId: string | null
   /** JSON text. */
   payload: string
   /** Null: nothing will ask for the payload. */

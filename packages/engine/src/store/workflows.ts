@@ -11,7 +11,7 @@ import type {
 import { jsonArray, plainArray, textArray } from './arrays.ts'
 import type { Session } from './db.ts'
 import type { Now } from './jobs.ts'
-import type { DueWorkflow } from './workflow-items.ts'
+import type { DoneItem, DueWorkflow } from './workflow-items.ts'
 
 export interface NewWorkflow {
   /** Of which workflow it is a step, and which one; null: of none. */
@@ -91,6 +91,8 @@ export interface StepRow extends NewStep {
   undoFailed: number
   needsAdvance: boolean
   reason: string | null
+  /** Of a step with one job: what that left behind, if it completed. Undefined: it was not asked for. */
+  onlyItem?: DoneItem | null
 }
 
 /** How long an advance may stand idle: the functions that make payloads run meanwhile, of up to 100,000 jobs. */

@@ -17,8 +17,8 @@ export interface InsertServices {
   insertSteps(
     session: Session,
     contract: JobContract,
-    given: { jobs: readonly NewJob[]; tells: boolean },
-  ): Promise<{ ids: string[]; keys: WorkKey[] }>
+    given: { jobs: readonly NewJob[]; tells: boolean; needsIds: boolean },
+  ): Promise<{ ids: readonly (string | null)[]; keys: WorkKey[] }>
 }
 
 /** A step and the jobs that it starts with, or that undo it. */
@@ -63,6 +63,11 @@ export async function withoutRefused<Result>(work: (how: Retrial) => Promise<Res
     try {
       return await work({ refused, isSingly })
     } catch (error) {
+      if (isRefused(error) && !isSingly) {
+        // It was noticed only at the commit.
+        isSingly = true
+        continue
+      }
       if (!(error instanceof StartRefused)) throw error
       const [step = '', ...others] = error.steps
       if (refused.has(step)) throw error
@@ -110,16 +115,17 @@ function byContract(started: readonly Started[]): Started[][] {
 async function insertGroup(
   session: Session,
   { clock, insertSteps }: InsertServices,
-  { workflowId, kind, tells, by }: InsertPlan,
+  { workflowId, kind, tells, by, isSingly }: InsertPlan,
   group: readonly Started[],
 ): Promise<WorkKey[]> {
   const { contract } = group[0] as Started
   const all = group.flatMap(({ step, jobs }) => jobs.map((each) => ({ step, ...each })))
-  const { ids, keys } = await insertSteps(session, contract, { jobs: all.map(({ job }) => job), tells })
+  const needsIds = isSingly || all.length > 1 || all.some(({ replaces }) => replaces !== null)
+  const { ids, keys } = await insertSteps(session, contract, { jobs: all.map(({ job }) => job), tells, needsIds })
   const items = all.map(({ step, item, job }, i): NewItem => {
     const isKept = kind === 'do' && step.canBeUndone
     const payloadVersion = isKept ? contract.version : null
-    return { position: step.position, item, jobId: ids[i] as string, payload: job.payload, payloadVersion }
+    return { position: step.position, item, jobId: ids[i] ?? null, payload: job.payload, payloadVersion }
   })
   await workflowItemWrite(session, { workflowId, kind }, items)
   const heirs = all.flatMap(({ replaces }, i) =>

@@ -12,7 +12,7 @@ import { failureFrom } from '../failure.ts'
 import type { Session } from '../store/db.ts'
 import type { NewJob } from '../store/jobs.ts'
 import { workflowChildren } from '../store/workflow-children.ts'
-import { type WorkflowItem, workflowItemList } from '../store/workflow-items.ts'
+import { type DoneItem, type WorkflowItem, workflowItemList } from '../store/workflow-items.ts'
 import { type LockedWorkflow, type StepRow, workflowLock, workflowStepRows } from '../store/workflows.ts'
 import type { JobCounts, StepDefinition, StepScope } from './definition.ts'
 import type { Definitions } from './definitions.ts'
@@ -221,17 +221,17 @@ export class StepJobs {
     return this.#input
   }
 
-  /** Once, however many steps come after them, and in one statement, however many there are. */
+  /** Once, however many steps come after them, and in one statement, however many there are: none if they are known. */
   async #readResults(steps: readonly StepRow[]): Promise<void> {
-    const { id } = this.#given.workflow
     const withItems = steps.filter(
       ({ kind, status, items }) => kind === 'jobs' && status !== 'skipped' && items !== null,
     )
-    const positions = withItems.map(positionOf)
+    const unknown = withItems.filter(({ isList, onlyItem }) => isList || onlyItem === undefined).map(positionOf)
     const completed = { kind: 'do', status: 'completed' } as const
-    const items = await workflowItemList(this.#session, id, positions, completed)
-    const byStep = new Map(positions.map((position): [number, WorkflowItem[]] => [position, []]))
-    for (const item of items) byStep.get(item.position)?.push(item)
+    const read = await workflowItemList(this.#session, this.#given.workflow.id, unknown, completed)
+    const byStep = new Map(withItems.map(({ position }): [number, DoneItem[]] => [position, []]))
+    for (const item of [...withItems.flatMap(({ onlyItem }) => onlyItem ?? []), ...read])
+      byStep.get(item.position)?.push(item)
     for (const step of steps) this.#results.set(step.name, await this.#openResults(step, byStep.get(step.position)))
   }
 
@@ -251,7 +251,7 @@ export class StepJobs {
     return new StepJobs(this.#session, this.#services, { workflow, steps, edits: {} }).last()
   }
 
-  async #openResults(step: StepRow, items: readonly WorkflowItem[] | undefined): Promise<unknown> {
+  async #openResults(step: StepRow, items: readonly DoneItem[] | undefined): Promise<unknown> {
     if (step.kind !== 'jobs') return this.#joblessResult(step)
     if (items === undefined) return undefined
     const { contract } = this.#jobsOf(step)
@@ -263,7 +263,7 @@ export class StepJobs {
     })
   }
 
-  #resultOf(contract: JobContract, { jobId: id, result, hasResult }: WorkflowItem): Promise<unknown> {
+  #resultOf(contract: JobContract, { jobId: id, result, hasResult }: DoneItem): Promise<unknown> {
     const opened = openStored(this.#services.registry.keys, { contract, part: 'result' }, result)
     return parseResult({ id, type: contract.type, result: opened, hasResult }, contract)
   }
