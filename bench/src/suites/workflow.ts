@@ -12,8 +12,8 @@ const CHAIN = 100
 /** Per step: of a plain job, and of a workflow with a tenth of the steps or less. */
 const STEP_COST = 2
 const GROWTH = 1.5
-/** Three commits instead of two. */
-const LINK_COST = 2
+/** As many commits, and one way more to the server. */
+const LINK_COST = 1.5
 
 export const workflow: Suite = {
   name: 'workflow',

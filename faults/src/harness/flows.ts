@@ -7,12 +7,15 @@ interface FlowInput {
   /** Names of the steps that fail. */
   fails: readonly string[]
   ms: number
+  /** Its parts end when others do. */
+  isTogether: boolean
 }
 
 export interface Part {
   /** Of which there must be one job: the workflow, the step, the item, and whether it is undone. */
   n: string
   ms: number
+  isTogether: boolean
   isFailing: boolean
 }
 
@@ -33,9 +36,10 @@ export const part = defineJob({ type: 'part', queue, payload: shapeOf<Part>() })
 const input = shapeOf<FlowInput>()
 const work =
   (step: string) =>
-  ({ input: { n, fails, ms }, index = 0 }: { input: FlowInput; index?: number }): Part => ({
+  ({ input: { n, fails, ms, isTogether }, index = 0 }: { input: FlowInput; index?: number }): Part => ({
     n: `${n}/${step}/${index}/do`,
     ms,
+    isTogether,
     // Of a step with many jobs one fails: there is something to undo and something that is not.
     isFailing: fails.includes(step) && index === 0,
   })
@@ -44,6 +48,7 @@ const undo = {
   payload: ({ payload }: { payload: Part }): Part => ({
     n: payload.n.replace(/do$/, 'undo'),
     ms: 0,
+    isTogether: payload.isTogether,
     isFailing: false,
   }),
 }

@@ -169,7 +169,10 @@ const table = {
     edit('workflowSettle', /items_left = done/g, 'items_left = least(1, done)'),
   ],
   /** Several processes decide what follows in a workflow at once. */
-  'advance-without-lock': [edit('workflowLock', 'for no key update', '')],
+  'advance-without-lock': [
+    edit('workflowLock', 'for no key update', ''),
+    edit('workflowTryLock', 'for no key update skip locked', ''),
+  ],
   /** Nobody looks for workflows that were left standing. */
   'workflows-not-swept': [edit('workflowLook', 'where needs_advance', 'where false and needs_advance')],
   /** Whoever was cut short while it ended jobs keeps their steps for as long as its connection stands. */

@@ -27,6 +27,8 @@ const PAUSE_MS = 700
 const WAVE = 5
 const CANCELLED_SHARE = 0.15
 const FAILING_SHARE = 0.4
+/** The jobs of the others end alone, and what follows is written with their end. */
+const TOGETHER_SHARE = 0.6
 /** Several times what a rescue takes. */
 const STALL_MS = 4_000
 /** So many more start, one after another, while something is left standing. */
@@ -122,7 +124,7 @@ class Storm {
         return true
       },
     }
-    await Promise.all(Array.from({ length: WAVE }, () => this.#start('diamond')))
+    await Promise.all(Array.from({ length: WAVE }, () => this.#start('diamond', true)))
     await victim.exited
     return this.#world.count('select from millrace.workflow_step where needs_advance')
   }
@@ -196,7 +198,7 @@ class Storm {
     const cancels: Promise<void>[] = []
     for (let from = 0; from < count; from += WAVE) {
       const wave = Array.from({ length: Math.min(WAVE, count - from) }, () =>
-        this.#start(this.#dice.pick(Object.keys(flows) as FlowName[])),
+        this.#start(this.#dice.pick(Object.keys(flows) as FlowName[]), this.#dice.next() < TOGETHER_SHARE),
       )
       for (const id of await Promise.all(wave)) {
         if (this.#dice.next() < CANCELLED_SHARE) cancels.push(this.#cancel(id, this.#dice.between(0, 400)))
@@ -206,12 +208,13 @@ class Storm {
     await Promise.all(cancels)
   }
 
-  async #start(name: FlowName): Promise<string> {
+  async #start(name: FlowName, isTogether: boolean): Promise<string> {
     const isFailing = this.#dice.next() < FAILING_SHARE
     const input = {
       n: `${name}-${++this.#flows}`,
       fails: isFailing ? [this.#dice.pick(mayFail[name])] : [],
       ms: this.#dice.between(0, LONGEST_MS),
+      isTogether,
     }
     const { id } = await this.#millrace.workflows.start(flows[name], input)
     return id

@@ -67,6 +67,12 @@ export function giveBack({ id, runId }: RunKey): Requeue {
 export const endsStep = (settlement: Settlement): boolean =>
   settlement.kind !== 'requeue' && settlement.workflowId != null
 
+/** A job of a workflow has completed. */
+export type StepEnd = Finish & { workflowId: string }
+
+export const completesStep = (settlement: Settlement): settlement is StepEnd =>
+  settlement.kind === 'finish' && settlement.status === 'completed' && settlement.workflowId != null
+
 export interface Settled {
   /** Those whose fence held. */
   won: ReadonlySet<Settlement>

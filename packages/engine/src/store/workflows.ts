@@ -108,6 +108,12 @@ export async function workflowLock(
   return row
 }
 
+/** In the transaction that has ended a job of it. Undefined: nothing follows, or somebody else has locked it. */
+export async function workflowTryLock(session: Session, id: string): Promise<LockedWorkflow | undefined> {
+  const [row] = await session.run<LockedWorkflow>('workflowTryLock', [id])
+  return row
+}
+
 export function workflowStepRows(session: Session, workflowId: string): Promise<StepRow[]> {
   return session.run('workflowStepRows', [workflowId])
 }

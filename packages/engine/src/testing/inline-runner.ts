@@ -50,12 +50,13 @@ export class InlineRunner {
   }
 
   #makeAcker(): Acker {
-    const { db, clock, events } = this.#services
+    const { db, clock, events, advancer } = this.#services
     return new Acker({
       db,
       clock,
       isTrusted: () => true,
       ensurePartitions: async () => void (await ensurePartitions(db, clock.databaseNow())),
+      settleStep: (settlement) => advancer.settleStep(db, settlement),
       onSettled: (entry, result) => void this.#settled(entry, result),
       onDue: () => {},
       onStepsEnded: () => {},

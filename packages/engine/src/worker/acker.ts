@@ -7,7 +7,15 @@ import { type Clock, monotonicMs } from '../clock.ts'
 import { failureOf } from '../failure.ts'
 import { isNoPartition, isRefused } from '../sql-state.ts'
 import type { Database } from '../store/db.ts'
-import { endsStep, jobRunState, type Settlement, settle } from '../store/settlements.ts'
+import {
+  completesStep,
+  endsStep,
+  jobRunState,
+  type Settled,
+  type Settlement,
+  type StepEnd,
+  settle,
+} from '../store/settlements.ts'
 import type { DueWorkflow } from '../store/workflow-items.ts'
 import type { Run } from './run.ts'
 
@@ -40,6 +48,8 @@ export interface AckerServices {
   clock: Clock
   isTrusted(): boolean
   ensurePartitions(): Promise<void>
+  /** Ends a job of a workflow, with what follows. What that was is told by `followUp`, when the end has been. */
+  settleStep(settlement: StepEnd): Promise<Settled & { followUp?: () => void }>
   onSettled(entry: Entry, result: SettleResult): void
   /** Something may follow in these workflows. */
   onDue(workflows: readonly DueWorkflow[]): void
@@ -98,19 +108,16 @@ export class Acker {
 
   /** Every entry ends as won, lost or abandoned. `retries`: how often a reply was missing before. */
   async #write(batch: Waiting[], retries: number): Promise<void> {
-    const { db, clock } = this.#services
     const settlements = batch.map((entry) => entry.settlement)
     try {
-      const now = clock.databaseNow()
-      const { won, due } = settlements.some(endsStep)
-        ? await db.atOnce((tx) => settle(tx, now, settlements))
-        : await settle(db, now, settlements)
+      const { won, due, followUp } = await this.#settle(settlements)
       if (due.length > 0) this.#services.onDue(due)
       const missed: Waiting[] = []
       for (const entry of batch) {
         if (won.has(entry.settlement)) this.#settled(entry, 'won')
         else missed.push(entry)
       }
+      followUp?.()
       if (missed.length === 0) return
       if (retries === 0) for (const entry of missed) this.#settled(entry, 'lost')
       else await this.#readBack(missed, retries)
@@ -122,6 +129,16 @@ export class Acker {
         await this.#tryAgain(batch, retries)
       }
     }
+  }
+
+  async #settle(settlements: readonly Settlement[]): Promise<Settled & { followUp?: () => void }> {
+    const { db, clock, settleStep } = this.#services
+    const now = clock.databaseNow()
+    const [only] = settlements
+    if (!settlements.some(endsStep)) return settle(db, now, settlements)
+    // Nobody else's result waits for what follows from this one.
+    if (this.#unsettled === 1 && only !== undefined && completesStep(only)) return settleStep(only)
+    return db.atOnce((tx) => settle(tx, now, settlements))
   }
 
   /** Postgres refuses a value. It is found by halving, and written with less; the rest is written as it is. */

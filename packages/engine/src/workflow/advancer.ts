@@ -14,6 +14,8 @@ import { isTransient } from '../sql-state.ts'
 import { type Database, isConnectionFailure } from '../store/db.ts'
 import { lookAt } from '../store/ended-jobs.ts'
 import type { WorkKey } from '../store/keyed-work.ts'
+import { type Settled, type StepEnd, settle } from '../store/settlements.ts'
+import { CommitUnknown } from '../store/transaction.ts'
 import { type DueWorkflow, type EndedItem, workflowSettle } from '../store/workflow-items.ts'
 import { workflowDue, workflowHold, workflowLook, workflowPostpone } from '../store/workflows.ts'
 import { FIXED_CHAIN } from './chain.ts'
@@ -21,6 +23,7 @@ import { cancelWith } from './children.ts'
 import { type Advanced, advanceIn, type CourseOptions, type CourseServices } from './course.ts'
 import { reportEnd } from './end-events.ts'
 import { Line } from './line.ts'
+import { settleStepIn } from './settle-step.ts'
 import { withoutRefused } from './step-inserts.ts'
 
 export interface AdvancerServices extends CourseServices {
@@ -62,6 +65,7 @@ const NOBODY =
 export class Advancer {
   readonly #services: AdvancerServices
   readonly #line = new Line(AT_ONCE, (id) => this.#advanceOne(id))
+  readonly #following = new Set<Promise<void>>()
   #heard = new Set<string>()
   #looking: Promise<void> | undefined
   #hasSeen = false
@@ -109,6 +113,7 @@ export class Advancer {
 
   /** Resolves when nothing is under way. */
   async idle(): Promise<void> {
+    await Promise.all(this.#following)
     await this.#looking
     await this.#line.idle()
   }
@@ -123,6 +128,25 @@ export class Advancer {
     )
     if (advanced !== undefined) await this.afterwards(advanced)
     return advanced
+  }
+
+  /**
+   * Ends a job of a workflow, with what follows if that is quick: else it is in `due`. `followUp` is to be called when
+   * it was said that the job has ended.
+   */
+  async settleStep(db: Database, settlement: StepEnd): Promise<Settled & { followUp?: () => void }> {
+    try {
+      const { advanced, ...settled } = await runContext.exit(() =>
+        db.transactionAhead((tx) => settleStepIn(tx, this.#services, settlement)),
+      )
+      this.#hasSeen = true
+      if (advanced === undefined) return settled
+      return { ...settled, followUp: () => this.#track(this.afterwards(advanced)) }
+    } catch (error) {
+      // Until the commit is sent, nothing of it has happened.
+      if (error instanceof CommitUnknown) throw error
+      return db.atOnce((tx) => settle(tx, this.#services.clock.databaseNow(), [settlement]))
+    }
   }
 
   /** What follows from an advance that has committed. */
@@ -221,6 +245,13 @@ export class Advancer {
       this.#services.onError('look for workflows', error)
       return []
     }
+  }
+
+  #track(following: Promise<void>): void {
+    const tracked = following
+      .catch((error: unknown) => this.#services.onError('carry a workflow on', error))
+      .finally(() => this.#following.delete(tracked))
+    this.#following.add(tracked)
   }
 
   async #advanceOne(id: string): Promise<void> {

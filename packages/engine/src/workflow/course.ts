@@ -6,6 +6,7 @@ import { workflowChildEnd } from '../store/workflow-children.ts'
 import { workflowItemList, workflowItemReason } from '../store/workflow-items.ts'
 import {
   type LockedWorkflow,
+  type StepPart,
   type StepRow,
   workflowLock,
   workflowStepPart,
@@ -68,9 +69,18 @@ export async function advanceIn(
   const locking = workflowLock(session, id, { isOwn: options.tells !== true })
   const reading = options.change === undefined ? workflowStepPart(session, services.clock.databaseNow(), id) : undefined
   const [workflow, part] = await Promise.all([locking, reading])
-  if (workflow === undefined) return undefined
+  return workflow && advanceFrom(session, services, { workflow, part }, options)
+}
+
+/** The workflow is locked; the steps that matter were read after that. */
+export async function advanceFrom(
+  session: Session,
+  services: CourseServices,
+  { workflow, part }: { workflow: LockedWorkflow; part: StepPart | undefined },
+  options: CourseOptions = {},
+): Promise<Advanced> {
   const isEnough = part !== undefined && isPartEnough(workflow, part)
-  const steps = isEnough ? Steps.part(part) : Steps.all(await workflowStepRows(session, id))
+  const steps = isEnough ? Steps.part(part) : Steps.all(await workflowStepRows(session, workflow.id))
   return new Course(session, services, { workflow, steps, options }).run()
 }
 

@@ -59,6 +59,7 @@ const statements: [keyof typeof statementTexts, unknown[], number][] = [
   ['workflowItemList', [5_000, [1, 2], 'do', null], 40],
   ['workflowItemReason', [5_000, [1, 2], 'do'], 40],
   ['workflowLock', [5_000, '10s'], 20],
+  ['workflowTryLock', [5_000], 20],
   ['workflowWaitList', [null, 5_000], 20],
   ['workflowSignalList', [5_000], 20],
   ['workflowWaitBegin', [null, 5_000, 1, 1_000, null], 40],

@@ -154,7 +154,15 @@ const makers: Record<string, (services: ClientServices, t: Setup) => Service | P
     const { db, clock } = services
     const claims = new InlineClaims(services, [task])
     await claims.begin()
-    const settled = { onSettled: () => {}, onDue: () => {}, onStepsEnded: () => {}, onFlushed: () => {}, onError }
+    const settleStep = () => Promise.reject(new Error('no workflow is here'))
+    const settled = {
+      settleStep,
+      onSettled: () => {},
+      onDue: () => {},
+      onStepsEnded: () => {},
+      onFlushed: () => {},
+      onError,
+    }
     const acker = new Acker({ db, clock, isTrusted: () => true, ensurePartitions: async () => {}, ...settled })
     return {
       async start() {

@@ -1,0 +1,49 @@
+// Ends a job of a workflow and carries the workflow on in the same transaction: between two links of a chain lies one commit
+// then, not two.
+//
+// Only while nothing else is to be written, and only if it is quick: what the functions of a definition take, and whatever
+// else may hinder a workflow, must not keep a result from being written.
+import { within } from '../clock.ts'
+import type { Session } from '../store/db.ts'
+import { type Settled, type StepEnd, settle } from '../store/settlements.ts'
+import { workflowStepPart, workflowTryLock } from '../store/workflows.ts'
+import { type Advanced, advanceFrom, type CourseServices } from './course.ts'
+
+/** How long what follows may take before the job's end is written without it. */
+const QUICK_MS = 250
+
+export interface StepSettled extends Settled {
+  /** What followed; undefined: nothing does, or somebody else has to see to it. */
+  advanced: Advanced | undefined
+}
+
+/** Throws what hinders the workflow, too: the job is then to be settled by itself. */
+export async function settleStepIn(
+  session: Session,
+  services: CourseServices,
+  settlement: StepEnd,
+): Promise<StepSettled> {
+  const now = services.clock.databaseNow()
+  const { workflowId: id } = settlement
+  const [settled, workflow, part] = await Promise.all([
+    settle(session, now, [settlement]),
+    workflowTryLock(session, id),
+    workflowStepPart(session, now, id),
+  ])
+  const isKnown = settled.due.every(({ name }) => services.definitions.has(name))
+  if (workflow === undefined || settled.due.length === 0 || !isKnown) return { ...settled, advanced: undefined }
+  const advanced = await quickly(advanceFrom(session, services, { workflow, part }))
+  return { won: settled.won, due: [], advanced }
+}
+
+async function quickly<Result>(work: Promise<Result>): Promise<Result> {
+  let done: { result: Result } | undefined
+  await within(
+    QUICK_MS,
+    work.then((result) => {
+      done = { result }
+    }),
+  )
+  if (done === undefined) throw new Error(`What follows in the workflow takes longer than ${QUICK_MS} ms.`)
+  return done.result
+}
