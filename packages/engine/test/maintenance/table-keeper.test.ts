@@ -9,6 +9,8 @@ import { upkeepClaim } from '#src/store/upkeep'
 import { setup as base, eventually, silent } from '../support/setup.ts'
 
 const DEAD = 12_000
+/** What autovacuum does beside it holds its snapshots for less. */
+const OLD_MS = 300
 /** Enough for job_pkey and the claim's indexes to pass eight megabytes. */
 const BURST = 400_000
 
@@ -17,6 +19,7 @@ async function setup() {
   const t = await base()
   await t.sql('alter table millrace.job set (autovacuum_enabled = off)')
   const opened: Database[] = []
+  const sessions: pg.Client[] = []
   const open = (url: string) => (maxConnections: number) => {
     const db = new Database({ connection: { connectionString: url }, schema: 'millrace', maxConnections })
     opened.push(db)
@@ -48,13 +51,24 @@ async function setup() {
       client.release()
     },
 
-    /** A session that does not let go of what it has seen. */
+    /** A session that does not let go of what it has seen, and has not for longer than the others around. */
     async snapshot() {
       const client = new pg.Client({ connectionString: t.url, application_name: 'nightly report' })
+      sessions.push(client)
       await client.connect()
       await client.query('begin isolation level repeatable read')
       const { rows } = await client.query('select pg_backend_pid() as pid, count(*) from millrace.job')
-      return { pid: rows[0].pid as number, close: () => client.end() }
+      const { pid } = rows[0] as { pid: number }
+      const held = `select from pg_stat_activity where pid = ${pid} and clock_timestamp() - xact_start > '${OLD_MS}ms'`
+      await eventually(async () => (await t.sql(held)).length === 1)
+      return {
+        pid,
+        /** Resolves when the server has forgotten it. */
+        async close() {
+          await client.end()
+          await eventually(async () => (await t.sql(`select from pg_stat_activity where pid = ${pid}`)).length === 0)
+        },
+      }
     },
 
     async sizes() {
@@ -66,7 +80,7 @@ async function setup() {
     },
 
     async [Symbol.asyncDispose]() {
-      await Promise.all(opened.map((db) => db.close()))
+      await Promise.all([...opened.map((db) => db.close()), ...sessions.map((client) => client.end())])
       await t[Symbol.asyncDispose]()
     },
   }
@@ -126,7 +140,7 @@ describe('dead rows', () => {
 
   test('under an old snapshot are not removed, and its holder is named until it is gone', async () => {
     await using t = await setup()
-    const { keeper, heard, warned } = t.pod({ oldSnapshotMs: 1 })
+    const { keeper, heard, warned } = t.pod({ oldSnapshotMs: OLD_MS })
     await t.write(jobs(DEAD))
     const snapshot = await t.snapshot()
     await t.write('delete from millrace.job')
@@ -200,7 +214,7 @@ describe('an index that a burst has left large', () => {
 
   test('stays as it is while much is written, or while an old snapshot would hold the rebuild up', async () => {
     await using t = await setup()
-    const { keeper } = t.pod({ oldSnapshotMs: 1 })
+    const { keeper } = t.pod({ oldSnapshotMs: OLD_MS })
     await t.write(...burst)
     await keeper.tick()
     await t.write(jobs(5_000), 'delete from millrace.job where id > 400000', 'vacuum millrace.job')
