@@ -80,13 +80,14 @@ export class ScheduleTicks {
   }
 
   /** Notes what is due as missed, in the transaction of whoever pauses it, and moves it on. */
-  async giveUp(tx: Session, row: ScheduleRow): Promise<ScheduleRow> {
+  async giveUp(tx: Session, given: ScheduleRow): Promise<ScheduleRow> {
+    const row = isPauseOver(given) ? await this.#ended(tx, given) : given
     const { name, nextAt, now } = row
     if (row.pausedAt !== null || nextAt === null || nextAt > now) return row
     const plan = planGivingUp({ timing: timingInForce(row), nextAt, now })
     await scheduleAdvance(tx, this.#now(), { ...row, ...plan })
     if (plan.missed !== undefined) tellMissed(this.#services, name, plan.missed)
-    return { ...row, nextAt: plan.nextAt ?? null, revision: String(BigInt(row.revision) + 1n) }
+    return { ...row, nextAt: plan.nextAt ?? null, revision: nextRevision(row) }
   }
 
   /** Ticks a schedule because somebody says so. Undefined: that fire time was ticked before. */
@@ -160,8 +161,13 @@ export class ScheduleTicks {
   }
 
   async #endPause(row: ScheduleRow): Promise<void> {
-    if (row.pausedUntil === null || row.pausedUntil > row.now) return
-    await scheduleWrite(this.#services.db, this.#now(), withoutPause(row), 'millrace: the pause is over')
+    if (isPauseOver(row)) await this.#ended(this.#services.db, row)
+  }
+
+  async #ended(session: Session, row: ScheduleRow): Promise<ScheduleRow> {
+    const going = withoutPause(row)
+    await scheduleWrite(session, this.#now(), going, 'millrace: the pause is over')
+    return { ...going, revision: nextRevision(row) }
   }
 
   #write<Result>(work: (tx: Transaction) => Promise<Result>): Promise<Result> {
@@ -172,3 +178,8 @@ export class ScheduleTicks {
     return this.#services.clock.databaseNow()
   }
 }
+
+const isPauseOver = ({ pausedAt, pausedUntil, now }: ScheduleRow): boolean =>
+  pausedAt !== null && pausedUntil !== null && pausedUntil <= now
+
+const nextRevision = ({ revision }: ScheduleRow): string => String(BigInt(revision) + 1n)

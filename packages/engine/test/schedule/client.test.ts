@@ -86,6 +86,20 @@ describe('a pause', () => {
     ])
   })
 
+  test('that has ended while nobody could tick has missed what came after it, also if it is paused again', async () => {
+    await using t = await scheduling()
+    const pod = await t.pod([hourly])
+    await pod.millrace.schedules.pause('hourly', { reason: 'unclear', until: at('02:30:00'), ...by })
+    t.clock.moveTo(at('05:10:00'))
+    const paused = await pod.millrace.schedules.pause('hourly', { reason: 'still unclear', ...by })
+    expect(paused).toMatchObject({ status: 'paused', missed: 3, pause: { reason: 'still unclear', until: null } })
+    expect(await t.ticks()).toMatchObject([
+      { outcome: 'missed', missed: 3, fire_at: at('03:00:00'), missed_to: at('05:00:00') },
+    ])
+    t.clock.moveTo(at('07:10:00'))
+    expect(await pod.millrace.schedules.resume('hourly', by)).toMatchObject({ missed: 3, nextAt: at('08:00:00') })
+  })
+
   test('can be what the code begins with', async () => {
     await using t = await scheduling()
     const schedule = { name: 'hourly', job: report, when: cron('0 * * * *'), payload: { n: 1 }, paused: true }
