@@ -80,15 +80,18 @@ function selectionOf({ tenant, type, where, ids }: Options): EraseSelection {
 }
 
 function sentences(result: EraseResult, { yes }: Options): string {
-  const { cancelled, running, jobs, deadLetters, attempts } = result
+  const { cancelled, running, jobs, deadLetters, attempts, schedules } = result
   if (result.isDryRun) {
-    const found = `Would cancel ${cancelled} waiting jobs, ask ${running.length} running ones to stop, and erase ${jobs} archived jobs and ${deadLetters} dead letters.\n`
+    const found = `Would cancel ${cancelled} waiting jobs, ask ${running.length} running ones to stop, and erase ${jobs} archived jobs and ${deadLetters} dead letters.${removed('Would remove', schedules)}\n`
     return yes ? found : `${found}Nothing was changed. Pass --yes to erase.\n`
   }
-  const done = `Cancelled ${cancelled} waiting jobs. Erased ${jobs} jobs, ${deadLetters} dead letters and ${attempts} failed attempts.\n`
+  const done = `Cancelled ${cancelled} waiting jobs. Erased ${jobs} jobs, ${deadLetters} dead letters and ${attempts} failed attempts.${removed('Removed', schedules)}\n`
   if (running.length === 0) return done
   return `${done}Not erased yet, because they run and were asked to stop: ${running.slice(0, 20).join(', ')}${running.length > 20 ? ', …' : ''}. Run it again when they have ended.\n`
 }
+
+const removed = (what: string, schedules: number): string =>
+  schedules === 0 ? '' : ` ${what} ${schedules} ${schedules === 1 ? 'schedule' : 'schedules'} with such a payload.`
 
 function parseObject(json: string): object {
   const value = parseJson(json, 'What to look for')

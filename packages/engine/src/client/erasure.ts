@@ -10,7 +10,7 @@ import { InvalidDefinition } from '../errors.ts'
 import type { Admitter } from '../governance/admitter.ts'
 import { auditWrite } from '../store/audit.ts'
 import type { Database } from '../store/db.ts'
-import { type EraseFilter, type ErasePlace, eraseJobs, erasePage } from '../store/erasure.ts'
+import { type EraseFilter, type ErasePlace, eraseJobs, erasePage, eraseSchedules } from '../store/erasure.ts'
 import { isJobId } from '../store/job-id.ts'
 import { orderStopErase } from '../store/keyed-work.ts'
 import { workflowErase, workflowFind } from '../store/workflows.ts'
@@ -41,6 +41,8 @@ export interface EraseCounts {
   deadLetters: number
   /** Failed attempts. Null in a dry run: they are found by the jobs they belong to. */
   attempts: number | null
+  /** Schedules that were created at run time, and removed: they would have enqueued it again. */
+  schedules: number
 }
 
 export interface EraseProgress {
@@ -85,12 +87,30 @@ export class Eraser {
       throw new InvalidDefinition('`reason` is missing: say why, because it is written into the audit log.')
     const isDryRun = request.dryRun ?? false
     const attempts = isDryRun ? null : 0
-    const result = { isDryRun, cancelled: 0, running: [], jobs: 0, deadLetters: 0, attempts }
+    const result = { isDryRun, cancelled: 0, running: [], jobs: 0, deadLetters: 0, attempts, schedules: 0 }
+    // First, or they would enqueue more meanwhile.
+    for (const filter of filters) if (filter.ids === null) await this.#eraseSchedules(filter, { request, result })
     for (const place of ['live', 'archive', 'deadLetters'] as const) {
       for (const filter of filters) await this.#walk(place, filter, { request, result })
     }
     if (request.tenant !== undefined && !isDryRun) await this.#eraseWorkflows(request.tenant)
     return result
+  }
+
+  async #eraseSchedules(filter: EraseFilter, { request, result }: Erasing): Promise<void> {
+    const { actor, reason, tenant } = request
+    await this.#db.transaction(async (tx) => {
+      const names = await eraseSchedules(tx, filter, result.isDryRun)
+      result.schedules += names.length
+      if (result.isDryRun) return
+      const entry = {
+        actor,
+        action: 'schedule.remove',
+        details: { reason },
+        ...(tenant === undefined ? {} : { tenant }),
+      }
+      for (const target of names) await auditWrite(tx, this.#clock.databaseNow(), { ...entry, target })
+    })
   }
 
   /** They may be kept for longer than their jobs. */
@@ -114,8 +134,8 @@ export class Eraser {
       if (place === 'live') await this.#eraseLive(page.matches, erasing)
       else if (result.isDryRun) result[place === 'archive' ? 'jobs' : 'deadLetters'] += ids.length
       else await this.#eraseBatch(ids, erasing)
-      const { cancelled, jobs, deadLetters, attempts } = result
-      request.onProgress?.({ place, scanned, counts: { cancelled, jobs, deadLetters, attempts } })
+      const { cancelled, jobs, deadLetters, attempts, schedules } = result
+      request.onProgress?.({ place, scanned, counts: { cancelled, jobs, deadLetters, attempts, schedules } })
       after = page.last
     }
   }

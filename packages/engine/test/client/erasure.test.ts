@@ -1,6 +1,6 @@
 // Erasing what jobs carried.
 import { once } from 'node:events'
-import { defineJob, defineQueues, type EraseRequest, implement } from 'millrace'
+import { defineJob, defineQueues, type EraseRequest, every, implement } from 'millrace'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { graveyard } from '../support/dead-letters.ts'
@@ -72,6 +72,26 @@ const rows = (t: Awaited<ReturnType<typeof office>>, tenant: string) =>
   )
 
 describe('of a tenant', () => {
+  test('removes its schedules of run time, which would enqueue it again, and says so', async () => {
+    await using t = await office()
+    const { schedules } = t.millrace
+    const when = every('1h')
+    for (const tenant of ['acme', 'beta'])
+      await schedules.create({ name: tenant, type: 'other', when, payload: { email: canary }, tenant, by: 'ann' })
+    await schedules.create({ name: 'nobodys', type: 'other', when, payload: { email: 'bob' }, by: 'ann' })
+    expect(await t.millrace.erase({ tenant: 'acme', ...by, dryRun: true })).toMatchObject({ schedules: 1 })
+    expect(await schedules.list()).toHaveLength(3)
+    expect(await t.millrace.erase({ tenant: 'acme', ...by })).toMatchObject({ schedules: 1 })
+    expect((await schedules.list()).map(({ name }) => name)).toEqual(['beta', 'nobodys'])
+    const removed = await t.sql(
+      `select actor, target, details from millrace.audit_log where action = 'schedule.remove'`,
+    )
+    expect(removed).toEqual([{ actor: 'ann', target: 'acme', details: { reason: 'asked to' } }])
+    const gone = await t.millrace.erase({ type: 'other', where: { email: canary }, ...by })
+    expect(gone).toMatchObject({ schedules: 1 })
+    expect((await schedules.list()).map(({ name }) => name)).toEqual(['nobodys'])
+  })
+
   test('erases everything that its jobs carried, keeps the rows, and leaves other tenants alone', async () => {
     await using t = await office()
     const before = await rows(t, 'acme')
@@ -87,6 +107,7 @@ describe('of a tenant', () => {
       jobs: 5,
       deadLetters: 1,
       attempts: 2,
+      schedules: 0,
     })
     expect(await recorded()).toEqual([{ tenant: 'beta' }])
     expect(progress).toEqual(['live', 'archive', 'deadLetters'])
@@ -136,6 +157,7 @@ describe('of a tenant', () => {
       jobs: 3,
       deadLetters: 1,
       attempts: null,
+      schedules: 0,
     })
     expect(await everyText(t)).toBe(before)
   })
