@@ -34,6 +34,12 @@ export interface RunOptions {
   deadlineMs?: number
 }
 
+export interface AheadOptions {
+  deadlineMs?: number
+  /** Whoever would wait longer for a lock fails. */
+  lockTimeoutMs?: number | undefined
+}
+
 export interface DatabaseOptions {
   connection: pg.ClientConfig
   schema: string
@@ -48,7 +54,6 @@ export interface DatabaseOptions {
  */
 const PREPARED: ReadonlySet<StatementName> = new Set(['jobInsert'])
 const DEFAULT_DEADLINE_MS = 15_000
-const BEGIN_KEEPING_PLANS = 'begin; set local plan_cache_mode = force_generic_plan'
 
 export class Database implements Session {
   readonly schema: string
@@ -123,9 +128,9 @@ export class Database implements Session {
    */
   async transactionAhead<Result>(
     work: (tx: Transaction) => Promise<Result>,
-    deadlineMs = DEFAULT_DEADLINE_MS,
+    { deadlineMs = DEFAULT_DEADLINE_MS, lockTimeoutMs }: AheadOptions = {},
   ): Promise<Result> {
-    const run = () => this.#inTransaction(work, { deadlineMs, isAhead: true })
+    const run = () => this.#inTransaction(work, { deadlineMs, lockTimeoutMs, isAhead: true })
     return run().catch((error: unknown) => (this.#plansAhead.areLost(error) ? run() : Promise.reject(error)))
   }
 
@@ -142,14 +147,14 @@ export class Database implements Session {
 
   async #inTransaction<Result>(
     work: (tx: Transaction) => Promise<Result>,
-    { deadlineMs, isAhead }: { deadlineMs: number; isAhead: boolean },
+    { deadlineMs, lockTimeoutMs, isAhead }: AheadOptions & { deadlineMs: number; isAhead: boolean },
   ): Promise<Result> {
     let isCommitting = false
     try {
       return await this.#onConnection('transaction', deadlineMs, async (client) => {
         try {
           const keepsPlans = isAhead && this.#plansAhead.isAdvisable
-          const begun = client.query(keepsPlans ? BEGIN_KEEPING_PLANS : 'begin')
+          const begun = client.query(beginning({ keepsPlans, lockTimeoutMs }))
           if (!isAhead) await begun
           const ahead = { begun, plans: this.#plansAhead, keepsPlans }
           const tx = new Transaction(client, this.schema, isAhead ? ahead : undefined)
@@ -214,6 +219,12 @@ export class Database implements Session {
   #release(client: pg.Client, isBroken: boolean): void {
     if (this.#busy.delete(client)) this.#connections.give(client, isBroken)
   }
+}
+
+function beginning({ keepsPlans, lockTimeoutMs }: { keepsPlans: boolean; lockTimeoutMs?: number | undefined }): string {
+  const plans = keepsPlans ? ['set local plan_cache_mode = force_generic_plan'] : []
+  const locks = lockTimeoutMs === undefined ? [] : [`set local lock_timeout = ${lockTimeoutMs}`]
+  return ['begin', ...plans, ...locks].join('; ')
 }
 
 /** True when the connection itself broke, so that nobody knows what became of the statement. */

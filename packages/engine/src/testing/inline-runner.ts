@@ -56,7 +56,7 @@ export class InlineRunner {
       clock,
       isTrusted: () => true,
       ensurePartitions: async () => void (await ensurePartitions(db, clock.databaseNow())),
-      settleStep: (settlement) => advancer.settleStep(db, settlement),
+      settleStep: (settlement, onAdvanced) => advancer.settleStep(db, settlement, onAdvanced),
       onSettled: (entry, result) => void this.#settled(entry, result),
       onDue: () => {},
       onStepsEnded: () => {},

@@ -41,6 +41,8 @@ interface Waiting extends Entry {
   sinceMs: number
   /** How often its content was reduced because Postgres refused it. */
   reductions: number
+  /** What has to be done when it is known to be written. */
+  followUp?: (() => void) | undefined
 }
 
 export interface AckerServices {
@@ -48,8 +50,8 @@ export interface AckerServices {
   clock: Clock
   isTrusted(): boolean
   ensurePartitions(): Promise<void>
-  /** Ends a job of a workflow, with what follows. What that was is told by `followUp`, when the end has been. */
-  settleStep(settlement: StepEnd): Promise<Settled & { followUp?: () => void }>
+  /** Ends a job of a workflow, with what follows. Says before it commits what has to be done when it has. */
+  settleStep(settlement: StepEnd, onAdvanced: (followUp: (() => void) | undefined) => void): Promise<Settled>
   onSettled(entry: Entry, result: SettleResult): void
   /** Something may follow in these workflows. */
   onDue(workflows: readonly DueWorkflow[]): void
@@ -108,16 +110,14 @@ export class Acker {
 
   /** Every entry ends as won, lost or abandoned. `retries`: how often a reply was missing before. */
   async #write(batch: Waiting[], retries: number): Promise<void> {
-    const settlements = batch.map((entry) => entry.settlement)
     try {
-      const { won, due, followUp } = await this.#settle(settlements)
+      const { won, due } = await this.#settle(batch, retries)
       if (due.length > 0) this.#services.onDue(due)
       const missed: Waiting[] = []
       for (const entry of batch) {
         if (won.has(entry.settlement)) this.#settled(entry, 'won')
         else missed.push(entry)
       }
-      followUp?.()
       if (missed.length === 0) return
       if (retries === 0) for (const entry of missed) this.#settled(entry, 'lost')
       else await this.#readBack(missed, retries)
@@ -131,14 +131,19 @@ export class Acker {
     }
   }
 
-  async #settle(settlements: readonly Settlement[]): Promise<Settled & { followUp?: () => void }> {
+  #settle(batch: readonly Waiting[], retries: number): Promise<Settled> {
     const { db, clock, settleStep } = this.#services
     const now = clock.databaseNow()
-    const [only] = settlements
+    const settlements = batch.map((entry) => entry.settlement)
     if (!settlements.some(endsStep)) return settle(db, now, settlements)
+    // What was to follow from an attempt that came to nothing.
+    for (const entry of batch) entry.followUp = undefined
     // Nobody else's result waits for what follows from this one.
-    if (this.#unsettled === 1 && only !== undefined && completesStep(only)) return settleStep(only)
-    return db.atOnce((tx) => settle(tx, now, settlements))
+    const [only] = this.#unsettled === 1 && retries === 0 ? batch : []
+    if (only === undefined || !completesStep(only.settlement)) return db.atOnce((tx) => settle(tx, now, settlements))
+    return settleStep(only.settlement, (followUp) => {
+      only.followUp = followUp
+    })
   }
 
   /** Postgres refuses a value. It is found by halving, and written with less; the rest is written as it is. */
@@ -189,9 +194,10 @@ export class Acker {
     }
   }
 
-  #settled(entry: Entry, result: SettleResult): void {
+  #settled(entry: Waiting, result: SettleResult): void {
     this.#unsettled--
     this.#services.onSettled(entry, result)
+    if (result === 'won') entry.followUp?.()
     if (this.#unsettled > 0) return
     for (const resolve of this.#idle.splice(0)) resolve()
   }

@@ -138,7 +138,7 @@ export class WorkerParts {
       clock,
       isTrusted: () => this.lease.isTrusted(),
       ensurePartitions: async () => void (await ensurePartitions(db, clock.databaseNow())),
-      settleStep: (settlement) => advancer.settleStep(db, settlement),
+      settleStep: (settlement, onAdvanced) => advancer.settleStep(db, settlement, onAdvanced),
       onSettled: (entry, result) => this.transitions.settled(entry, result),
       onDue: (workflows) => void advancer.due(workflows),
       onStepsEnded: (workflowIds) => void advancer.heard(workflowIds),

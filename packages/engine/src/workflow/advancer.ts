@@ -15,7 +15,7 @@ import { type Database, isConnectionFailure } from '../store/db.ts'
 import { lookAt } from '../store/ended-jobs.ts'
 import type { WorkKey } from '../store/keyed-work.ts'
 import { type Settled, type StepEnd, settle } from '../store/settlements.ts'
-import { CommitUnknown } from '../store/transaction.ts'
+import { CommitUnknown, type Transaction } from '../store/transaction.ts'
 import { type DueWorkflow, type EndedItem, workflowSettle } from '../store/workflow-items.ts'
 import { workflowDue, workflowHold, workflowLook, workflowPostpone } from '../store/workflows.ts'
 import { FIXED_CHAIN } from './chain.ts'
@@ -23,7 +23,7 @@ import { cancelWith } from './children.ts'
 import { type Advanced, advanceIn, type CourseOptions, type CourseServices } from './course.ts'
 import { reportEnd } from './end-events.ts'
 import { Line } from './line.ts'
-import { settleStepIn } from './settle-step.ts'
+import { QUICK_MS, settleStepIn } from './settle-step.ts'
 import { withoutRefused } from './step-inserts.ts'
 
 export interface AdvancerServices extends CourseServices {
@@ -121,30 +121,35 @@ export class Advancer {
   /** One workflow, in a transaction of its own. Throws what hinders it. Undefined: there is none. */
   async advance(id: string, options: CourseOptions = {}): Promise<Advanced | undefined> {
     const advanced = await withoutRefused((how) =>
-      this.#services.db.transactionAhead(
-        (tx) => advanceIn(tx, this.#services, id, { ...options, ...how }),
-        DEADLINE_MS,
-      ),
+      this.#services.db.transactionAhead((tx) => advanceIn(tx, this.#services, id, { ...options, ...how }), {
+        deadlineMs: DEADLINE_MS,
+      }),
     )
     if (advanced !== undefined) await this.afterwards(advanced)
     return advanced
   }
 
   /**
-   * Ends a job of a workflow, with what follows if that is quick: else it is in `due`. `followUp` is to be called when
-   * it was said that the job has ended.
+   * Ends a job of a workflow, with what follows if that is quick: else it is in `due`. `onAdvanced` is given what is to be
+   * called when the job is known to have ended, before that is known: undefined if it will end alone.
    */
-  async settleStep(db: Database, settlement: StepEnd): Promise<Settled & { followUp?: () => void }> {
+  async settleStep(
+    db: Database,
+    settlement: StepEnd,
+    onAdvanced: (followUp: (() => void) | undefined) => void,
+  ): Promise<Settled> {
+    const settling = async (tx: Transaction): Promise<Settled> => {
+      const { advanced, ...settled } = await settleStepIn(tx, this.#services, settlement)
+      onAdvanced(advanced && (() => this.#follow(advanced)))
+      return settled
+    }
+    this.#hasSeen = true
     try {
-      const { advanced, ...settled } = await runContext.exit(() =>
-        db.transactionAhead((tx) => settleStepIn(tx, this.#services, settlement)),
-      )
-      this.#hasSeen = true
-      if (advanced === undefined) return settled
-      return { ...settled, followUp: () => this.#track(this.afterwards(advanced)) }
+      return await runContext.exit(() => db.transactionAhead(settling, { lockTimeoutMs: QUICK_MS }))
     } catch (error) {
       // Until the commit is sent, nothing of it has happened.
       if (error instanceof CommitUnknown) throw error
+      onAdvanced(undefined)
       return db.atOnce((tx) => settle(tx, this.#services.clock.databaseNow(), [settlement]))
     }
   }
@@ -247,8 +252,9 @@ export class Advancer {
     }
   }
 
-  #track(following: Promise<void>): void {
-    const tracked = following
+  #follow(advanced: Advanced): void {
+    const tracked = runContext
+      .exit(() => this.afterwards(advanced))
       .catch((error: unknown) => this.#services.onError('carry a workflow on', error))
       .finally(() => this.#following.delete(tracked))
     this.#following.add(tracked)

@@ -108,8 +108,8 @@ class Course {
     this.#workflow = workflow
     this.#steps = steps
     this.#options = options
-    const { tells = false } = options
-    const advance = (id: string, how: CourseOptions) => advanceIn(session, services, id, { ...how, tells })
+    const { tells = false, isSingly = false } = options
+    const advance = (id: string, how: CourseOptions) => advanceIn(session, services, id, { ...how, tells, isSingly })
     this.#children = new Children(session, services, { steps, advance })
     this.#waits = new Waits(session, services.clock.databaseNow(), { id: workflow.id, steps })
     this.#jobs = new StepJobs(session, services, { workflow, steps: steps.byName, edits: options.edits ?? {} })

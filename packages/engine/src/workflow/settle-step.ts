@@ -3,14 +3,14 @@
 //
 // Only while nothing else is to be written, and only if it is quick: what the functions of a definition take, and whatever
 // else may hinder a workflow, must not keep a result from being written.
-import { within } from '../clock.ts'
+import { monotonicMs, within } from '../clock.ts'
 import type { Session } from '../store/db.ts'
 import { type Settled, type StepEnd, settle } from '../store/settlements.ts'
 import { workflowStepPart, workflowTryLock } from '../store/workflows.ts'
 import { type Advanced, advanceFrom, type CourseServices } from './course.ts'
 
-/** How long what follows may take before the job's end is written without it. */
-const QUICK_MS = 250
+/** How long what follows may take, and wait for a lock, before the job's end is written without it. */
+export const QUICK_MS = 250
 
 export interface StepSettled extends Settled {
   /** What followed; undefined: nothing does, or somebody else has to see to it. */
@@ -36,7 +36,11 @@ export async function settleStepIn(
   return { won: settled.won, due: [], advanced }
 }
 
+class TooSlow extends Error {}
+
+/** A function that blocks the event loop is found out when it is done: the server may have given up the transaction. */
 async function quickly<Result>(work: Promise<Result>): Promise<Result> {
+  const startedMs = monotonicMs()
   let done: { result: Result } | undefined
   await within(
     QUICK_MS,
@@ -44,6 +48,6 @@ async function quickly<Result>(work: Promise<Result>): Promise<Result> {
       done = { result }
     }),
   )
-  if (done === undefined) throw new Error(`What follows in the workflow takes longer than ${QUICK_MS} ms.`)
+  if (done === undefined || monotonicMs() - startedMs > QUICK_MS) throw new TooSlow()
   return done.result
 }

@@ -2,7 +2,7 @@
 // are of.
 import type { Clock } from '../clock.ts'
 import type { JobContract } from '../contract/job.ts'
-import { isRefused } from '../sql-state.ts'
+import { isPermissionDenied, isRefused } from '../sql-state.ts'
 import type { Session } from '../store/db.ts'
 import { deadLetterReplaced } from '../store/dead-letters.ts'
 import type { NewJob } from '../store/jobs.ts'
@@ -63,8 +63,8 @@ export async function withoutRefused<Result>(work: (how: Retrial) => Promise<Res
     try {
       return await work({ refused, isSingly })
     } catch (error) {
-      if (isRefused(error) && !isSingly) {
-        // It was noticed only at the commit.
+      // It was noticed only at the commit; or this role may insert jobs, and not read what their last id is.
+      if ((isRefused(error) || isPermissionDenied(error)) && !isSingly) {
         isSingly = true
         continue
       }
@@ -120,7 +120,8 @@ async function insertGroup(
 ): Promise<WorkKey[]> {
   const { contract } = group[0] as Started
   const all = group.flatMap(({ step, jobs }) => jobs.map((each) => ({ step, ...each })))
-  const needsIds = isSingly || all.length > 1 || all.some(({ replaces }) => replaces !== null)
+  // In somebody else's transaction others may insert in between.
+  const needsIds = tells || isSingly || all.length > 1 || all.some(({ replaces }) => replaces !== null)
   const { ids, keys } = await insertSteps(session, contract, { jobs: all.map(({ job }) => job), tells, needsIds })
   const items = all.map(({ step, item, job }, i): NewItem => {
     const isKept = kind === 'do' && step.canBeUndone

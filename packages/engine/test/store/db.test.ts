@@ -112,7 +112,7 @@ describe('a statement', () => {
     const works = [
       () => db.run('queueCounts', [null], { deadlineMs: 50 }),
       () => db.transaction(inHole, 50),
-      () => db.transactionAhead(inHole, 50),
+      () => db.transactionAhead(inHole, { deadlineMs: 50 }),
     ]
     for (const work of works) {
       expect(await queueCounts(db, null)).toEqual([])

@@ -101,6 +101,56 @@ test('a result is written although it takes long to check what follows', async (
   expect(await t.sql('select from millrace.job_archive')).toHaveLength(2)
 })
 
+test('a result is written although the function of what follows blocks the process for longer than that', async () => {
+  const flow = defineWorkflow('blocking')
+    .step('a', work, named('a'))
+    .step('b', work, {
+      after: 'a',
+      payload: () => {
+        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2_500)
+        return { name: 'b' }
+      },
+    })
+  const deeds: Deeds = { done: [] }
+  await using t = await running([flow], deeds)
+  const { id } = await t.workflows.start(flow)
+  expect(await t.workflows.result(id)).toMatchObject({ status: 'completed' })
+  expect(deeds.done).toEqual(['a', 'b'])
+})
+
+test('a result is written although what follows waits for a lock that somebody else keeps', async () => {
+  const limited = defineJob({ type: 'limited', queue: queues.tenants, payload: z.object({ name: z.string() }) })
+  const flow = defineWorkflow('limited')
+    .step('a', work, named('a'))
+    .step('b', limited, { ...named('b'), after: 'a' })
+  await using t = await setup()
+  const millrace = t.client([work, limited], { workflows: [flow] })
+  await millrace.tenants.limit('acme', 'tenants', { jobs: 1_000, over: 'reject' }, { actor: 'ann' })
+  const isDone = signal()
+  const mayEnd = signal()
+  const handlers = [
+    implement(work, async () => {
+      await mayEnd.promise
+      return { did: 'a' }
+    }),
+    implement(limited, () => isDone.resolve()),
+  ]
+  await millrace.work({ handlers, lease: shortLease, gracePeriod: '5s' })
+  const started = millrace.events.next('job_started')
+  await millrace.workflows.start(flow, undefined, { tenant: 'acme' })
+  await started
+  const other = await t.pool.connect()
+  await other.query('begin')
+  await millrace.enqueue(limited, { name: 'other' }, { tenant: 'acme', tx: other })
+  const completed = millrace.events.next('job_completed')
+  mayEnd.resolve()
+  await completed
+  expect(await t.sql('select status from millrace.workflow_item')).toEqual([{ status: 'completed' }])
+  await other.query('rollback')
+  other.release()
+  await isDone.promise
+})
+
 test('a result is written although Postgres will not store what follows, and that step fails', async () => {
   const flow = defineWorkflow('refused', { onFailure: 'stop' })
     .step('a', work, { ...named('a'), ...undone })
@@ -139,4 +189,40 @@ test('a result is written although what follows has to wait for its tenant, and 
   mayEnd.resolve()
   await completed
   await expect.poll(async () => (await millrace.workflows.get(id))?.held).toMatch(/suspended/)
+})
+
+test('a step that is a workflow fails if Postgres will not store its only first job, and what is around it goes on', async () => {
+  const child = defineWorkflow('child').step('inner', work, named('inner'))
+  const flow = defineWorkflow('parent', { onFailure: 'stop' })
+    .step('a', work, named('a'))
+    .workflow('b', child, { after: 'a', onFailure: 'continue' })
+    .step('c', work, { ...named('c'), after: { b: 'continue' } })
+  const deeds: Deeds = { done: [] }
+  await using t = await running([flow, child], deeds)
+  await t.sql(`alter table millrace.job add constraint no_inner check (payload->>'name' <> 'inner') not valid`)
+  const { id } = await t.workflows.start(flow)
+  expect(await t.workflows.result(id)).toMatchObject({ status: 'completed' })
+  expect(await statuses(t.workflows, id)).toEqual({ a: 'completed', b: 'failed', c: 'completed' })
+})
+
+test('workflows that start at once in one transaction have their own jobs each', async () => {
+  const deeds: Deeds = { done: [] }
+  const one = defineWorkflow('one', { input: z.object({ name: z.string() }) }).step('only', work, {
+    payload: ({ input }) => input,
+  })
+  await using t = await running([one], deeds)
+  const tx = await t.pool.connect()
+  await tx.query('begin')
+  const names = ['x', 'y', 'z']
+  const starting = names.map((name) => t.workflows.start(one, { name }, { tx }))
+  await Promise.all([...starting, t.millrace.enqueue(work, { name: 'plain' }, { tx })])
+  await tx.query('commit')
+  tx.release()
+  const ids = (await Promise.all(starting)).map(({ id }) => id)
+  for (const id of ids) expect(await t.workflows.result(id)).toMatchObject({ status: 'completed' })
+  const wrong = await t.sql(
+    `select from millrace.workflow_item as item join millrace.job_archive as job on job.id = item.job_id
+     where job.workflow_id is distinct from item.workflow_id`,
+  )
+  expect(wrong).toEqual([])
 })
