@@ -149,7 +149,8 @@ test('a result is written although what follows waits for a lock that somebody e
   await other.query('rollback')
   other.release()
   await isDone.promise
-})
+  // A statement that waits for a lock would be given up after 15 s.
+}, 12_000)
 
 test('a result is written although Postgres will not store what follows, and that step fails', async () => {
   const flow = defineWorkflow('refused', { onFailure: 'stop' })
