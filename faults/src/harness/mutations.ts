@@ -98,7 +98,10 @@ const table = {
   /** A key that is taken is an error instead of an answer. */
   'conflict-is-an-error': [edit('jobInsertKeyed', /\s+on conflict [^\n]*do nothing/, '')],
   /** Somebody thought that a null in a payload says nothing. */
-  'nulls-stripped': [edit('jobInsert', /(?<=\(\$6::int\[\]\)\[1\]\), )payload,/, 'jsonb_strip_nulls(payload),')],
+  'nulls-stripped': [
+    edit('jobInsert', /(?<=\(\$6::int\[\]\)\[1\]\), )payload,/, 'jsonb_strip_nulls(payload),'),
+    edit('jobInsertOne', '$7::jsonb', 'jsonb_strip_nulls($7::jsonb)'),
+  ],
   /** The same, of results. */
   'results-stripped': [
     edit('jobFinish', /(?<=last_error, payload, )result(?=\n\s+from finished)/, 'jsonb_strip_nulls(result)'),

@@ -23,8 +23,8 @@ export default defineScenario({
     const proxy = await world.proxy()
     const producer = world.startProducer('producer', proxy)
     const stage: Stage = { world, proxy, producer, findings, rounds: rounds[options.scale] }
-    const { jobInsert, jobInsertKeyed } = textsUnder(options.mutation)
-    const insert = ({ sql }: { sql: string }) => sql === jobInsert || sql === jobInsertKeyed
+    const { jobInsert, jobInsertOne, jobInsertKeyed } = textsUnder(options.mutation)
+    const insert = ({ sql }: { sql: string }) => [jobInsert, jobInsertOne, jobInsertKeyed].includes(sql)
     const bulkCommit = ({ sql, transaction }: { sql: string; transaction: readonly string[] }) =>
       sql === 'commit' && transaction.includes(jobInsert)
     await keyed(stage, 'keyed, after the commit', { when: 'after', matches: insert })

@@ -52,7 +52,7 @@ export interface DatabaseOptions {
  * Prepared once per connection: to parse and plan them takes longer than to run them. Only what scans no table: a plan is
  * kept, and one that was made for an empty table is a bad one for a full table.
  */
-const PREPARED: ReadonlySet<StatementName> = new Set(['jobInsert'])
+const PREPARED: ReadonlySet<StatementName> = new Set(['jobInsert', 'jobInsertOne'])
 const DEFAULT_DEADLINE_MS = 15_000
 
 export class Database implements Session {

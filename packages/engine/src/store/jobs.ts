@@ -3,6 +3,7 @@
 import type { DedupeRule } from '../contract/dedupe.ts'
 import { jsonArray, sharedArray, sparseArray, textArray } from './arrays.ts'
 import type { Session } from './db.ts'
+import type { StatementName } from './statements.ts'
 
 /** Nullable: the database's own now() unless a test moves time. */
 export type Now = Date | null
@@ -55,7 +56,7 @@ export async function jobInsert(
   jobs: readonly NewJob[],
   { tell, ...options }: InsertOptions = {},
 ): Promise<string[]> {
-  const rows = await session.run<{ id: string }>('jobInsert', insertValues(now, jobs, tell), options)
+  const rows = await session.run<{ id: string }>(...insertion(now, jobs, tell), options)
   return rows.map((row) => row.id)
 }
 
@@ -66,15 +67,23 @@ export async function jobWrite(
   jobs: readonly NewJob[],
   { tell }: InsertOptions = {},
 ): Promise<void> {
-  await session.write('jobInsert', insertValues(now, jobs, tell))
+  await session.write(...insertion(now, jobs, tell))
 }
 
-const insertValues = (now: Now, jobs: readonly NewJob[], tell: InsertOptions['tell']): unknown[] => [
-  now,
-  ...insertColumns(jobs),
-  ...telling(tell),
-  workflowsOf(jobs),
-]
+function insertion(now: Now, jobs: readonly NewJob[], tell: InsertOptions['tell']): [StatementName, unknown[]] {
+  const [only] = jobs
+  const messages = tell?.messages ?? []
+  if (only === undefined || jobs.length > 1 || messages.length > 1)
+    return ['jobInsert', [now, ...insertColumns(jobs), ...telling(tell), workflowsOf(jobs)]]
+  const { type, queue, priority, payloadVersion, maxAttempts, payload, tenant, runAt, delayMs } = only
+  const { correlationId, parentJobId, createdBy, traceParent, workflowId } = only
+  const told = messages.length === 0 ? [null, null] : [tell?.channel, messages[0]]
+  // All as text: whoever lends us a transaction may send numbers and dates as other types than these.
+  const kind = [type, queue, String(priority), String(payloadVersion), String(maxAttempts), payload]
+  const due = [runAt?.toISOString() ?? null, delayMs === 0 ? null : String(delayMs)]
+  const own = [correlationId, parentJobId, createdBy, traceParent]
+  return ['jobInsertOne', [now, ...kind, tenant, ...due, ...own, ...told, workflowId]]
+}
 
 /** Ids for jobs that are inserted in another order than the one they run in. */
 export async function jobIds(session: Session, count: number): Promise<string[]> {
