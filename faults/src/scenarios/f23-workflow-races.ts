@@ -28,7 +28,7 @@ const WAVE = 5
 const CANCELLED_SHARE = 0.15
 const FAILING_SHARE = 0.4
 /** The jobs of the others end alone, and what follows is written with their end. */
-const TOGETHER_SHARE = 0.6
+const TOGETHER_SHARE = 0.75
 /** Several times what a rescue takes. */
 const STALL_MS = 4_000
 /** So many more start, one after another, while something is left standing. */

@@ -9,7 +9,7 @@ import { DatabaseTimeout, DatabaseUnavailable, MillraceError } from '../errors.t
 import { cancelRequest } from './cancel-request.ts'
 import type { ConnectGate } from './connect-gate.ts'
 import { Connections } from './connections.ts'
-import { KeptPlans, preparedName, rowsByKeptPlan } from './kept-plan.ts'
+import { ALWAYS_KEPT, KeptPlans, preparedName, rowsByKeptPlan } from './kept-plan.ts'
 import { runOn, type StatementName, statementsFor, tuplesOn } from './statements.ts'
 import { CommitUnknown, Transaction } from './transaction.ts'
 
@@ -48,11 +48,6 @@ export interface DatabaseOptions {
   gate?: ConnectGate
 }
 
-/**
- * Prepared once per connection: to parse and plan them takes longer than to run them. Only what scans no table: a plan is
- * kept, and one that was made for an empty table is a bad one for a full table.
- */
-const PREPARED: ReadonlySet<StatementName> = new Set(['jobInsert', 'jobInsertOne'])
 const DEFAULT_DEADLINE_MS = 15_000
 
 export class Database implements Session {
@@ -81,7 +76,7 @@ export class Database implements Session {
       this.#onConnection(statement, options.deadlineMs ?? DEFAULT_DEADLINE_MS, (client) =>
         runOn<Row>(client, { text, values, name }),
       )
-    if (!this.#plans.isPossible || !PREPARED.has(statement)) return run()
+    if (!this.#plans.isPossible || !ALWAYS_KEPT.has(statement)) return run()
     try {
       return await run(preparedName(text))
     } catch (error) {

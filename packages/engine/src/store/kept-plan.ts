@@ -7,11 +7,18 @@ import { createHash } from 'node:crypto'
 import pg from 'pg'
 import { monotonicMs } from '../clock.ts'
 import { isPreparedLost } from '../sql-state.ts'
+import type { StatementName } from './statements.ts'
 import { valueTypes } from './value-types.ts'
 
 /** A kept plan that takes this long may be one for another time: for a while every statement is planned anew. */
 const SLOW_MS = 25
 const PLAN_ANEW_MS = 60_000
+
+/**
+ * Prepared once per connection: to parse and plan them takes longer than to run them. Only what scans no table: a plan is
+ * kept, and one that was made for an empty table is a bad one for a full table.
+ */
+export const ALWAYS_KEPT: ReadonlySet<StatementName> = new Set(['jobInsert', 'jobInsertOne'])
 
 /** Whether the connections of a pool may keep plans. */
 export class KeptPlans {

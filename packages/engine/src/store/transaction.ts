@@ -5,7 +5,7 @@
 import pg from 'pg'
 import { monotonicMs } from '../clock.ts'
 import type { Session } from './db.ts'
-import { type KeptPlans, preparedName } from './kept-plan.ts'
+import { ALWAYS_KEPT, type KeptPlans, preparedName } from './kept-plan.ts'
 import { type Query, type Queryable, runOn, type StatementName, statementsFor, tuplesOn } from './statements.ts'
 import { TenantTransaction } from './tenant-transaction.ts'
 
@@ -72,7 +72,7 @@ export class Transaction implements Session, Queryable {
   ): Promise<Result> {
     this.#demandGoing()
     const text = this.#texts[statement]
-    if (this.#ahead !== undefined) return this.#sendAhead(on, { text, values }, this.#ahead)
+    if (this.#ahead !== undefined) return this.#sendAhead(on, statement, values)
     if (this.#isPipelined) return on({ text, values })
     const send = () => on({ text, values })
     const sent = this.#last.then(send, send)
@@ -83,11 +83,14 @@ export class Transaction implements Session, Queryable {
   /** Statements behind one that failed only say so: what it failed with is what they fail with. */
   async #sendAhead<Result>(
     on: (query: Query) => Promise<Result>,
-    { text, values }: Query,
-    { begun, plans, keepsPlans }: Ahead,
+    statement: StatementName,
+    values: readonly unknown[],
   ): Promise<Result> {
+    const { begun, plans, keepsPlans } = this.#ahead as Ahead
+    const text = this.#texts[statement]
     const sentAtMs = monotonicMs()
-    const sent = on(keepsPlans ? { text, values, name: preparedName(text) } : { text, values })
+    const isKept = keepsPlans || (ALWAYS_KEPT.has(statement) && plans.isPossible)
+    const sent = on(isKept ? { text, values, name: preparedName(text) } : { text, values })
     sent.catch((error: unknown) => this.#failed(error))
     this.#last = sent
     try {
@@ -96,7 +99,7 @@ export class Transaction implements Session, Queryable {
     } catch (error) {
       throw this.#failure?.error ?? error
     } finally {
-      plans.took(monotonicMs() - sentAtMs)
+      if (!ALWAYS_KEPT.has(statement)) plans.took(monotonicMs() - sentAtMs)
     }
   }
 

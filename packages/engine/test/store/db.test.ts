@@ -319,6 +319,13 @@ test("a caller's transaction in another shape than pg's own is enough", async ()
   expect(await queueCounts(sessionOn(tx, 'millrace'), null)).toEqual([])
 })
 
+test('an insert of many rows takes its time, and other statements keep their plans', async () => {
+  await using t = await setup()
+  await t.db.transactionAhead((tx) => jobInsert(tx, null, new Array(20_000).fill(job)))
+  const mode = await t.db.transactionAhead(async (tx) => (await tx.query('show plan_cache_mode')).rows)
+  expect(mode).toEqual([{ plan_cache_mode: 'force_generic_plan' }])
+})
+
 test('the inserts are prepared once per connection, and no other statement is', async () => {
   await using t = await setup()
   const db = new Database({ connection: { connectionString: t.url }, schema: 'millrace', maxConnections: 1 })
