@@ -10,9 +10,10 @@ import { InvalidDefinition } from '../errors.ts'
 import type { Admitter } from '../governance/admitter.ts'
 import { auditWrite } from '../store/audit.ts'
 import type { Database } from '../store/db.ts'
-import { type EraseFilter, type ErasePlace, eraseJobs, erasePage, eraseSchedules } from '../store/erasure.ts'
+import { type EraseFilter, type ErasePlace, eraseJobs, erasePage } from '../store/erasure.ts'
 import { isJobId } from '../store/job-id.ts'
 import { orderStopErase } from '../store/keyed-work.ts'
+import { type FoundSchedule, scheduleFind, scheduleRemove } from '../store/schedules.ts'
 import { workflowErase, workflowFind } from '../store/workflows.ts'
 import { author, label } from './enqueue-options.ts'
 import type { JobManager } from './manage.ts'
@@ -99,18 +100,28 @@ export class Eraser {
 
   async #eraseSchedules(filter: EraseFilter, { request, result }: Erasing): Promise<void> {
     const { actor, reason, tenant } = request
+    const found = (await scheduleFind(this.#db, filter)).filter(
+      (schedule) => filter.tenant === null || this.#tenantOf(schedule) === filter.tenant,
+    )
+    result.schedules += found.length
+    if (result.isDryRun || found.length === 0) return
+    const entry = { actor, action: 'schedule.remove', details: { reason }, ...(tenant === undefined ? {} : { tenant }) }
     await this.#db.transaction(async (tx) => {
-      const names = await eraseSchedules(tx, filter, result.isDryRun)
-      result.schedules += names.length
-      if (result.isDryRun) return
-      const entry = {
-        actor,
-        action: 'schedule.remove',
-        details: { reason },
-        ...(tenant === undefined ? {} : { tenant }),
+      for (const { name } of found) {
+        await scheduleRemove(tx, name)
+        await auditWrite(tx, this.#clock.databaseNow(), { ...entry, target: name })
       }
-      for (const target of names) await auditWrite(tx, this.#clock.databaseNow(), { ...entry, target })
     })
+  }
+
+  /** Whose jobs a schedule enqueues: of some types the payload says it. */
+  #tenantOf({ jobType, payload, tenant, isPerTenant }: FoundSchedule): string | null {
+    if (tenant !== null || isPerTenant) return tenant
+    try {
+      return this.#registry.find(jobType)?.tenantOf?.(payload as never) ?? null
+    } catch {
+      return null
+    }
   }
 
   /** They may be kept for longer than their jobs. */

@@ -44,13 +44,6 @@ export async function erasePage(
   }
 }
 
-/** The names of schedules that carry it, which are removed unless they are only to be counted. */
-export async function eraseSchedules(session: Session, filter: EraseFilter, onlyCount: boolean): Promise<string[]> {
-  const { tenant, type, where } = filter
-  const rows = await session.run<{ name: string }>('scheduleErase', [tenant, type, where, onlyCount])
-  return rows.map(({ name }) => name)
-}
-
 export interface ErasedRows {
   jobs: number
   deadLetters: number

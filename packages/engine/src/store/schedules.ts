@@ -112,6 +112,23 @@ export async function scheduleDeclared(tx: Session, now: Now, names: readonly st
 }
 
 /** False: there is none. */
+export interface FoundSchedule {
+  name: string
+  jobType: string
+  payload: unknown
+  /** Null: its jobs have none, or theirs is in the payload, or there is one of each tenant. */
+  tenant: string | null
+  isPerTenant: boolean
+}
+
+/** Schedules of run time, of this type and with a payload that contains this JSON text. */
+export function scheduleFind(
+  session: Session,
+  { type, where }: { type: string | null; where: string | null },
+): Promise<FoundSchedule[]> {
+  return session.run('scheduleFind', [type, where])
+}
+
 export async function scheduleRemove(session: Session, name: string): Promise<boolean> {
   return (await session.run('scheduleRemove', [name])).length > 0
 }

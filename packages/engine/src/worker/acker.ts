@@ -115,14 +115,19 @@ export class Acker {
       if (due.length > 0) this.#services.onDue(due)
       const missed: Waiting[] = []
       for (const entry of batch) {
-        if (won.has(entry.settlement)) this.#settled(entry, 'won')
-        else missed.push(entry)
+        if (!won.has(entry.settlement)) missed.push(entry)
+        else {
+          if (retries > 0) forgetFollowUp(entry)
+          this.#settled(entry, 'won')
+        }
       }
       if (missed.length === 0) return
       if (retries === 0) for (const entry of missed) this.#settled(entry, 'lost')
       else await this.#readBack(missed, retries)
     } catch (error) {
       this.#services.onError('settle', error)
+      // Which of the attempts it was that may have been written cannot be told any more.
+      if (retries > 0) for (const entry of batch) forgetFollowUp(entry)
       if (isRefused(error)) await this.#reduce(batch, retries)
       else {
         if (isNoPartition(error)) await this.#services.ensurePartitions().catch(() => {})
@@ -136,8 +141,6 @@ export class Acker {
     const now = clock.databaseNow()
     const settlements = batch.map((entry) => entry.settlement)
     if (!settlements.some(endsStep)) return settle(db, now, settlements)
-    // What was to follow from an attempt that came to nothing.
-    for (const entry of batch) entry.followUp = undefined
     // Nobody else's result waits for what follows from this one.
     const [only] = this.#unsettled === 1 && retries === 0 ? batch : []
     if (only === undefined || !completesStep(only.settlement)) return db.atOnce((tx) => settle(tx, now, settlements))
@@ -201,6 +204,11 @@ export class Acker {
     if (this.#unsettled > 0) return
     for (const resolve of this.#idle.splice(0)) resolve()
   }
+}
+
+/** It belonged to the first attempt, which came to nothing. */
+function forgetFollowUp(entry: Waiting): void {
+  entry.followUp = undefined
 }
 
 /**

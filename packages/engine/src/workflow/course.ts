@@ -238,7 +238,7 @@ class Course {
       if (kind === 'undo') await this.#children.undo(step, this.#workflow)
       else await this.#children.start(step, this.#workflow, () => this.#jobs.inScope(step, newChild(this.#workflow)))
     } catch (error) {
-      throw error instanceof StartRefused ? new StartRefused([step.name], error.cause) : error
+      throw error instanceof StartRefused ? new StartRefused(step.name, error.cause) : error
     }
   }
 

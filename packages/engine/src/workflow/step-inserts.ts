@@ -38,13 +38,13 @@ export interface InsertPlan {
   isSingly: boolean
 }
 
-/** Postgres will not store the jobs of one of these steps. */
+/** Postgres will not store the jobs of this step, or of another one that was written with it, unless singly. */
 export class StartRefused extends Error {
-  readonly steps: readonly string[]
+  readonly step: string
 
-  constructor(steps: readonly string[], cause: unknown) {
+  constructor(step: string, cause: unknown) {
     super(`Postgres refuses to store its jobs (${(cause as Error).message})`, { cause })
-    this.steps = steps
+    this.step = step
   }
 }
 
@@ -63,16 +63,14 @@ export async function withoutRefused<Result>(work: (how: Retrial) => Promise<Res
     try {
       return await work({ refused, isSingly })
     } catch (error) {
-      // It was noticed only at the commit; or this role may insert jobs, and not read what their last id is.
-      if ((isRefused(error) || isPermissionDenied(error)) && !isSingly) {
+      const isStart = error instanceof StartRefused
+      // Whose it was is known only when each is awaited; and a role may insert jobs, and not read what their last id is.
+      if (!isSingly && (isStart || isRefused(error) || isPermissionDenied(error))) {
         isSingly = true
         continue
       }
-      if (!(error instanceof StartRefused)) throw error
-      const [step = '', ...others] = error.steps
-      if (refused.has(step)) throw error
-      if (others.length > 0) isSingly = true
-      else refused.set(step, error.message)
+      if (!isStart || refused.has(error.step)) throw error
+      refused.set(error.step, error.message)
     }
   }
 }
@@ -91,12 +89,7 @@ export async function insertStarted(
     try {
       keys.push(...(await insertGroup(session, services, plan, group)))
     } catch (error) {
-      throw isRefused(error)
-        ? new StartRefused(
-            group.map(({ step }) => step.name),
-            error,
-          )
-        : error
+      throw isRefused(error) ? new StartRefused((group[0] as Started).step.name, error) : error
     }
   }
   return keys

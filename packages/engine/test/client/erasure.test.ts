@@ -17,6 +17,12 @@ const mail = defineJob({
   retry: { attempts: 2, backoff: () => 3_600_000 },
 })
 const other = defineJob({ type: 'other', queue: queues.default, payload: z.object({ email: z.string() }) })
+const theirs = defineJob({
+  type: 'theirs',
+  queue: queues.default,
+  payload: z.object({ whose: z.string() }),
+  tenant: ({ whose }) => whose,
+})
 const secret = defineJob({
   type: 'secret',
   queue: queues.default,
@@ -29,7 +35,7 @@ const by = { actor: 'ann', reason: 'asked to' } as const
 /** Of tenant acme: completed, dead, cancelled, failed and waiting, scheduled. Of tenant beta: one of each kind of row. */
 async function office() {
   const t = await graveyard()
-  const millrace = t.client([mail, other, secret], { encryption: ringOf('a') })
+  const millrace = t.client([mail, other, theirs, secret], { encryption: ringOf('a') })
   const handler = implement(mail, async ({ n }, ctx) => {
     ctx.log.info({ to: canary }, `mail to ${canary}`)
     if (n === 2) throw new Error(`no such box: ${canary}`)
@@ -78,15 +84,18 @@ describe('of a tenant', () => {
     const when = every('1h')
     for (const tenant of ['acme', 'beta'])
       await schedules.create({ name: tenant, type: 'other', when, payload: { email: canary }, tenant, by: 'ann' })
+    await schedules.create({ name: 'by-payload', type: 'theirs', when, payload: { whose: 'acme' }, by: 'ann' })
     await schedules.create({ name: 'nobodys', type: 'other', when, payload: { email: 'bob' }, by: 'ann' })
-    expect(await t.millrace.erase({ tenant: 'acme', ...by, dryRun: true })).toMatchObject({ schedules: 1 })
-    expect(await schedules.list()).toHaveLength(3)
-    expect(await t.millrace.erase({ tenant: 'acme', ...by })).toMatchObject({ schedules: 1 })
+    expect(await t.millrace.erase({ tenant: 'acme', ...by, dryRun: true })).toMatchObject({ schedules: 2 })
+    expect(await schedules.list()).toHaveLength(4)
+    expect(await t.millrace.erase({ tenant: 'acme', ...by })).toMatchObject({ schedules: 2 })
     expect((await schedules.list()).map(({ name }) => name)).toEqual(['beta', 'nobodys'])
     const removed = await t.sql(
       `select actor, target, details from millrace.audit_log where action = 'schedule.remove'`,
     )
-    expect(removed).toEqual([{ actor: 'ann', target: 'acme', details: { reason: 'asked to' } }])
+    expect(removed).toEqual(
+      ['acme', 'by-payload'].map((target) => ({ actor: 'ann', target, details: { reason: 'asked to' } })),
+    )
     const gone = await t.millrace.erase({ type: 'other', where: { email: canary }, ...by })
     expect(gone).toMatchObject({ schedules: 1 })
     expect((await schedules.list()).map(({ name }) => name)).toEqual(['nobodys'])

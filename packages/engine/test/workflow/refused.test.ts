@@ -1,6 +1,6 @@
 import { defineWorkflow } from 'millrace'
 import { expect, test } from 'vitest'
-import { type Deeds, named, running, statuses, work } from './running.ts'
+import { type Deeds, named, running, statuses, undo, work } from './running.ts'
 
 test('a step whose jobs Postgres will not store fails alone, also where others start with it', async () => {
   const flow = defineWorkflow('refused', { onFailure: 'stop' })
@@ -27,4 +27,17 @@ test('a step whose jobs Postgres will not store fails alone, also where others s
   const reason = (await t.workflows.get(id))?.steps.find(({ name }) => name === 'worse')?.reason
   expect(reason).toMatch(/Postgres refuses to store its jobs .*not worse/)
   expect(deeds.done.toSorted()).toEqual(['better', 'first', 'good'])
+})
+
+test('a step is not blamed for the jobs of another one, although it noticed first', async () => {
+  const flow = defineWorkflow('blamed', { onFailure: 'stop' })
+    .step('first', work, named('first'))
+    .step('bad', work, { ...named('bad'), after: 'first', onFailure: 'continue' })
+    .each('many', undo, { over: () => ['x', 'y'], payload: ({ item }) => ({ name: item }), after: 'first' })
+  const deeds: Deeds = { done: [] }
+  await using t = await running([flow], deeds)
+  await t.sql(`alter table millrace.job add constraint no_bad check (payload->>'name' <> 'bad') not valid`)
+  const { id } = await t.workflows.start(flow)
+  expect(await t.workflows.result(id)).toMatchObject({ status: 'completed' })
+  expect(await statuses(t.workflows, id)).toEqual({ first: 'completed', bad: 'failed', many: 'completed' })
 })
