@@ -9,7 +9,9 @@ export default class SecondTries implements Reporter {
     const shaky = modules.flatMap((module) =>
       [...module.children.allTests()].flatMap((test) => {
         if (test.diagnostic()?.flaky !== true) return []
-        const errors = (test.result().errors ?? []).map(({ message, stack }) => `    ${message}\n${placeIn(stack)}`)
+        const errors = (test.result().errors ?? []).map(({ message, diff = '', stack }) =>
+          [`    ${message}`, diff, placeIn(stack)].filter((part) => part !== '').join('\n'),
+        )
         return [`  ${module.relativeModuleId} > ${test.fullName}`, ...errors]
       }),
     )
