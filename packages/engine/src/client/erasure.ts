@@ -13,10 +13,12 @@ import type { Database } from '../store/db.ts'
 import { type EraseFilter, type ErasePlace, eraseJobs, erasePage } from '../store/erasure.ts'
 import { isJobId } from '../store/job-id.ts'
 import { orderStopErase } from '../store/keyed-work.ts'
-import { type FoundSchedule, scheduleFind, scheduleRemove } from '../store/schedules.ts'
+import { type FoundSchedule, scheduleFind } from '../store/schedules.ts'
 import { workflowErase, workflowFind } from '../store/workflows.ts'
 import { author, label } from './enqueue-options.ts'
 import type { JobManager } from './manage.ts'
+import { ScheduleChanges } from './schedule-changes.ts'
+import type { Waker } from './waker.ts'
 
 /** Which jobs: those of a tenant, of a type whose payload contains `where`, or these. */
 export type EraseSelection =
@@ -72,13 +74,22 @@ export class Eraser {
   readonly #registry: Registry
   readonly #jobs: JobManager
   readonly #admitter: Admitter
+  readonly #schedules: ScheduleChanges
 
-  constructor(services: { db: Database; clock: Clock; registry: Registry; jobs: JobManager; admitter: Admitter }) {
+  constructor(services: {
+    db: Database
+    clock: Clock
+    registry: Registry
+    jobs: JobManager
+    admitter: Admitter
+    waker: Waker
+  }) {
     this.#db = services.db
     this.#clock = services.clock
     this.#registry = services.registry
     this.#jobs = services.jobs
     this.#admitter = services.admitter
+    this.#schedules = new ScheduleChanges(services)
   }
 
   async erase(request: EraseRequest): Promise<EraseResult> {
@@ -104,14 +115,9 @@ export class Eraser {
       (schedule) => filter.tenant === null || this.#tenantOf(schedule) === filter.tenant,
     )
     result.schedules += found.length
-    if (result.isDryRun || found.length === 0) return
+    if (result.isDryRun) return
     const entry = { actor, action: 'schedule.remove', details: { reason }, ...(tenant === undefined ? {} : { tenant }) }
-    await this.#db.transaction(async (tx) => {
-      for (const { name } of found) {
-        await scheduleRemove(tx, name)
-        await auditWrite(tx, this.#clock.databaseNow(), { ...entry, target: name })
-      }
-    })
+    for (const { name } of found) await this.#schedules.remove({ ...entry, target: name })
   }
 
   /** Whose jobs a schedule enqueues: of some types the payload says it. */

@@ -111,7 +111,6 @@ export async function scheduleDeclared(tx: Session, now: Now, names: readonly st
   await tx.run('scheduleDeclared', [now, textArray(names), by])
 }
 
-/** False: there is none. */
 export interface FoundSchedule {
   name: string
   jobType: string
@@ -129,6 +128,7 @@ export function scheduleFind(
   return session.run('scheduleFind', [type, where])
 }
 
+/** False: there is none. */
 export async function scheduleRemove(session: Session, name: string): Promise<boolean> {
   return (await session.run('scheduleRemove', [name])).length > 0
 }

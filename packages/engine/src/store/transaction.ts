@@ -71,8 +71,8 @@ export class Transaction implements Session, Queryable {
     values: readonly unknown[],
   ): Promise<Result> {
     this.#demandGoing()
-    const text = this.#texts[statement]
     if (this.#ahead !== undefined) return this.#sendAhead(on, statement, values)
+    const text = this.#texts[statement]
     if (this.#isPipelined) return on({ text, values })
     const send = () => on({ text, values })
     const sent = this.#last.then(send, send)
