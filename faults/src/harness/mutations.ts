@@ -129,10 +129,9 @@ const table = {
   'claims-from-the-head': [
     edit(
       'jobClaim',
-      /case level\.priority when wanted\.priority then to_timestamp[^\n]* end/,
-      "'-infinity'::timestamptz",
+      'to_timestamp(run_at_s) as run_at, id + 1 as id',
+      "least(to_timestamp(run_at_s), '-infinity') as run_at, 0 * id as id",
     ),
-    edit('jobClaim', /case level\.priority when wanted\.priority then wanted\.id else 0 end/, '0'),
   ],
   /** Nobody looks how the tables are. */
   'tables-unwatched': [edit('tableBloat', 'where relnamespace', 'where false and relnamespace')],

@@ -7,15 +7,23 @@ import { ownCorrelation } from './own-correlation.ts'
 
 /** Where a job stands in its queue. */
 export interface Position {
+  /** Counts where a queue is claimed from type by type. */
+  readonly type: string
   readonly priority: number
   /** Its due time in seconds, as the database says it. */
   readonly runAtS: number
   readonly id: string
 }
 
+/** A queue, and where to enter it. */
+export interface QueueEntered {
+  queue: string
+  /** Of these priorities, or of these types at these priorities, only what comes after these jobs. Default: everything. */
+  behind?: readonly Position[]
+}
+
 export interface ClaimRequest {
-  /** `behind`: only what comes after this job, or has another priority. Not when claiming by type. */
-  queues: readonly { queue: string; limit: number; behind?: Position | undefined }[]
+  queues: readonly (QueueEntered & { limit: number })[]
   types: readonly { type: string; stuckAfterMs: number }[]
   runId: string
   workerId: string
@@ -92,7 +100,7 @@ export async function jobClaim(session: Session, now: Now, request: ClaimRequest
     request.workerId,
     textArray(request.suspectQueues),
     request.rulesVersion ?? null,
-    ...(request.byType ? [] : entries(request)),
+    ...(request.byType ? entriesByType(request.queues) : entries(request.queues)),
   ]
   const tuples = await session.tuples<ClaimedTuple>(request.byType ? 'jobClaimTypes' : 'jobClaim', values, {
     keepsPlan: request.isQuiet ?? false,
@@ -105,11 +113,22 @@ export function claimedJobs(tuples: readonly ClaimedTuple[], now: Now): ClaimedJ
   return tuples.map((tuple) => claimedJob(tuple, now)).sort(inOrder)
 }
 
-const entries = ({ queues }: ClaimRequest): [string, string, string] => [
-  plainArray(queues.map(({ behind }) => behind?.priority)),
-  plainArray(queues.map(({ behind }) => behind?.runAtS)),
-  plainArray(queues.map(({ behind }) => behind?.id)),
-]
+function entries(queues: readonly QueueEntered[]): string[] {
+  const [names, , ...positions] = entriesByType(queues)
+  return [names as string, ...positions]
+}
+
+function entriesByType(queues: readonly QueueEntered[]): string[] {
+  const all = queues.flatMap(({ queue, behind = [] }) => behind.map((position) => ({ queue, ...position })))
+  all.sort((a, b) => a.priority - b.priority)
+  return [
+    textArray(all.map(({ queue }) => queue)),
+    textArray(all.map(({ type }) => type)),
+    plainArray(all.map(({ priority }) => priority)),
+    plainArray(all.map(({ runAtS }) => runAtS)),
+    plainArray(all.map(({ id }) => id)),
+  ]
+}
 
 function claimedJob(tuple: ClaimedTuple, claimedAt: Now): ClaimedJob {
   const [id, , , , , , , , crashes, correlationId, , , cancelRequested, runAtS, ageS, payloadVersion] = tuple
@@ -141,16 +160,26 @@ function inOrder(a: ClaimedJob, b: ClaimedJob): number {
   return a.priority - b.priority || a.runAtS - b.runAtS || compareIds(a.id, b.id)
 }
 
+export type TypeInQueue = readonly [queue: string, type: string]
+
 export interface Surroundings {
-  /** Types that wait in a queue, apart from jobs of tenants. */
-  types: readonly (readonly [queue: string, type: string])[]
+  /** Types that wait in a queue, apart from jobs of tenants and from those that need not be looked for. */
+  types: readonly TypeInQueue[]
   /** Those of the queues in which jobs of tenants wait. */
   shared: readonly string[]
   rulesVersion: number
 }
 
-export async function lookAround(session: Session, queues: readonly string[]): Promise<Surroundings> {
-  const [row] = await session.run<Surroundings>('lookAround', [textArray(queues)])
+export async function lookAround(
+  session: Session,
+  queues: readonly string[],
+  familiar: readonly TypeInQueue[],
+): Promise<Surroundings> {
+  const [row] = await session.run<Surroundings>('lookAround', [
+    textArray(queues),
+    textArray(familiar.map(([queue]) => queue)),
+    textArray(familiar.map(([, type]) => type)),
+  ])
   return row as Surroundings
 }
 
@@ -162,8 +191,8 @@ export interface NextDue {
   rulesVersion: number
 }
 
-export async function jobNextDue(session: Session, now: Now, queues: readonly string[]): Promise<NextDue> {
-  const values = [now, textArray(queues)]
+export async function jobNextDue(session: Session, now: Now, queues: readonly QueueEntered[]): Promise<NextDue> {
+  const values = [now, textArray(queues.map(({ queue }) => queue)), ...entries(queues)]
   const rows = await session.tuples<[number | null, string[], number]>('jobNextDue', values, { keepsPlan: true })
   const [waitMs, sharedQueues, rulesVersion] = rows[0] as [number | null, string[], number]
   return { waitMs, sharedQueues, rulesVersion }

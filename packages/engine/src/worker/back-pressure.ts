@@ -1,5 +1,5 @@
 // Under overload queues that are not critical yield to those that are, in lanes that serve both.
-import type { Clock } from '../clock.ts'
+import { type Clock, monotonicMs } from '../clock.ts'
 import type { Queue } from '../contract/queue.ts'
 import type { Events } from '../events.ts'
 import type { Logger } from '../logger.ts'
@@ -88,7 +88,8 @@ export class BackPressure {
     const strains: Strain[] = []
     for (const { queue, slaMs } of this.#watched) {
       if (queue.isDrained) continue
-      const { waitMs } = await jobNextDue(db, clock.databaseNow(), [queue.name])
+      const { behind } = queue.entry({ byType: false }).enter(monotonicMs())
+      const { waitMs } = await jobNextDue(db, clock.databaseNow(), [{ queue: queue.name, behind }])
       const lateMs = Math.max(0, -(waitMs ?? 0))
       const why = `a job of queue "${queue.name}" has waited for ${seconds(lateMs)}, and ${seconds(slaMs)} is its bound`
       strains.push({ share: lateMs / slaMs, why })

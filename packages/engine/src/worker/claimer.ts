@@ -4,15 +4,18 @@ import { type Clock, monotonicMs } from '../clock.ts'
 import type { BreakerGate } from '../governance/breaker-gate.ts'
 import type { Governor } from '../governance/governor.ts'
 import type { Database } from '../store/db.ts'
-import { type ClaimedJob, jobClaim, lookAround, type Position } from '../store/job-claims.ts'
+import { type ClaimedJob, jobClaim, lookAround, type TypeInQueue } from '../store/job-claims.ts'
 import type { LaneGroup, LaneType, Share } from './lane.ts'
+import { LongWalk } from './long-walk.ts'
 import { type Claim, OpenClaims } from './open-claims.ts'
 import { claimProbe } from './probe-claim.ts'
+import type { Entry } from './queue-entry.ts'
 
 /** A claim that finds no more than that has found all there was. */
 export const FEW_JOBS = 10
 const MS_PER_JOB = 0.02
 const LOOK_AROUND_EVERY_MS = 500
+const MAX_UNSEEN_MS = 5_000
 /** Another process is just claiming from the same governed queue: what it leaves is ours. */
 const BUSY_MS = 3
 /** Nothing waits for a probe, or another process has it. */
@@ -47,14 +50,17 @@ export class Claimer {
   readonly #groups: readonly LaneGroup[]
   readonly #queues: readonly string[]
   readonly #claims: OpenClaims
-  #lookedAroundMs = Number.NEGATIVE_INFINITY
+  #lookAroundDueMs = Number.NEGATIVE_INFINITY
+  readonly #lookWalk = new LongWalk({ maxRestMs: MAX_UNSEEN_MS })
+  /** Types that wait in a queue, or did, and that every group knows which serves it. */
+  readonly #familiar: TypeInQueue[] = []
   /** Groups whose queues hold types that they cannot run: those are claimed type by type. */
-  #byType = new Set<LaneGroup>()
+  readonly #byType = new Set<LaneGroup>()
   /** Groups that looked for a probe in vain, and when they may again. */
   readonly #noProbeUntilMs = new Map<LaneGroup, number>()
   #rotation = 0
   /** What the quickest claims took lately, apart from their jobs. */
-  #leastMs = Number.POSITIVE_INFINITY
+  readonly #leastMs = { together: Number.POSITIVE_INFINITY, byType: Number.POSITIVE_INFINITY }
   /** The last claim found little. */
   #isQuiet = true
 
@@ -113,26 +119,27 @@ export class Claimer {
     const wakeUps = wanted.map(({ queue }) => queue.wakeUps)
     const byType = this.#isByType(group) || types.length < group.types.length
     const sentAtMs = monotonicMs()
-    const entries = wanted.map(({ queue }) => (byType ? undefined : queue.entry.behind(sentAtMs)))
+    const entries = wanted.map(({ queue }) => queue.entry({ byType }).enter(sentAtMs))
     const { jobs, answeredAtMs } = await this.#askFor(group, wanted, { types, byType, entries })
-    const walkMs = byType ? 0 : this.#walkOf(answeredAtMs - sentAtMs, jobs.length)
+    const walkMs = this.#walkOf(answeredAtMs - sentAtMs, jobs.length, byType ? 'byType' : 'together')
     this.#isQuiet = jobs.length <= FEW_JOBS
     wanted.forEach(({ queue, limit }, i) => {
-      const isFromHead = entries[i] === undefined
+      const { from } = entries[i] as Entry
       const taken = wanted.length === 1 ? jobs : jobs.filter((job) => job.queue === queue.name)
-      if (!byType) queue.entry.claimed(taken, { isFromHead, sentAtMs, walkMs })
+      const entry = queue.entry({ byType })
+      entry.claimed(taken, { from, sentAtMs, walkMs })
       if (taken.length >= limit || queue.wakeUps !== wakeUps[i]) return
       queue.isDrained = true
-      // Behind the entry, that is: the head is still to be looked at.
-      if (!isFromHead) this.#services.dueIn(queue.entry.untilHead(monotonicMs()))
+      // Behind the entry, that is: what stands further up is still to be looked at.
+      if (from !== 'head') this.#services.dueIn(entry.untilFurtherUp(from, monotonicMs()))
     })
   }
 
   /** What a claim took beyond the way to the server and back, and beyond its jobs. */
-  #walkOf(tookMs: number, jobs: number): number {
+  #walkOf(tookMs: number, jobs: number, how: 'together' | 'byType'): number {
     const restMs = tookMs - jobs * MS_PER_JOB
-    this.#leastMs = Math.min(restMs, this.#leastMs * 1.01 + 0.01)
-    return restMs - this.#leastMs
+    this.#leastMs[how] = Math.min(restMs, this.#leastMs[how] * 1.01 + 0.01)
+    return restMs - this.#leastMs[how]
   }
 
   #isByType(group: LaneGroup): boolean {
@@ -142,15 +149,11 @@ export class Claimer {
   async #askFor(
     group: LaneGroup,
     wanted: readonly Share[],
-    {
-      types,
-      byType,
-      entries,
-    }: { types: readonly LaneType[]; byType: boolean; entries: readonly (Position | undefined)[] },
+    { types, byType, entries }: { types: readonly LaneType[]; byType: boolean; entries: readonly Entry[] },
   ): Promise<Answered> {
     if (types.length === 0) return { jobs: [], answeredAtMs: monotonicMs() }
     const { db, clock, governor } = this.#services
-    const queues = wanted.map(({ queue, limit }, i) => ({ queue: queue.name, limit, behind: entries[i] }))
+    const queues = wanted.map(({ queue, limit }, i) => ({ queue: queue.name, limit, behind: entries[i]?.behind ?? [] }))
     this.#rotation = (this.#rotation + 1) % Math.max(1, types.length)
     return this.#claims.under(group, async (claim) => {
       const jobs = await jobClaim(db, clock.databaseNow(), {
@@ -190,18 +193,19 @@ export class Claimer {
    * tenants claimed as others are.
    */
   async #lookAround(): Promise<void> {
-    if (monotonicMs() - this.#lookedAroundMs < LOOK_AROUND_EVERY_MS) return
+    const askedAtMs = monotonicMs()
+    if (askedAtMs < this.#lookAroundDueMs) return
     const { db, governor } = this.#services
-    const { types, shared, rulesVersion } = await lookAround(db, this.#queues)
-    this.#byType = new Set(
-      this.#groups.filter((group) => {
-        const known = new Set(group.types.map(({ type }) => type))
-        const queues = new Set(group.lanes.flatMap((lane) => lane.queues.map(({ name }) => name)))
-        return types.some(([queue, type]) => queues.has(queue) && !known.has(type))
-      }),
-    )
+    const { types, shared, rulesVersion } = await lookAround(db, this.#queues, this.#familiar)
+    const tookMs = monotonicMs() - askedAtMs
+    this.#byType.clear()
+    for (const [queue, type] of types) {
+      const strangers = this.#groups.filter((group) => group.serves(queue) && !group.knows(type))
+      if (strangers.length === 0) this.#familiar.push([queue, type])
+      for (const group of strangers) this.#byType.add(group)
+    }
     for (const queue of shared) governor.sawTenants(queue)
     await governor.keepUp(rulesVersion)
-    this.#lookedAroundMs = monotonicMs()
+    this.#lookAroundDueMs = monotonicMs() + Math.max(LOOK_AROUND_EVERY_MS, this.#lookWalk.restAfter(tookMs))
   }
 }

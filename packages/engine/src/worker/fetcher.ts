@@ -1,7 +1,7 @@
 // The one loop of a process that claims jobs: it asks for all lanes that want some, and sleeps until a wake-up, a due time or
 // a poll. How one claim is made is in claimer.ts.
 import { monotonicMs } from '../clock.ts'
-import { jobNextDue } from '../store/job-claims.ts'
+import { jobNextDue, type QueueEntered } from '../store/job-claims.ts'
 import { Alarm } from './alarm.ts'
 import type { BackPressure } from './back-pressure.ts'
 import { Claimer, type ClaimerServices } from './claimer.ts'
@@ -128,9 +128,8 @@ export class Fetcher {
       if (!this.#isStopped) await this.#alarm.pause(NOT_NOW_PAUSE_MS)
       return
     }
-    const queues = namesOf(drained)
-    this.#services.onIdle(queues)
-    await this.#askNextDue(queues)
+    this.#services.onIdle(namesOf(drained))
+    await this.#askNextDue(drained)
     this.#setPoll(drained)
     if (!this.#isStopped) await this.#alarm.sleep()
   }
@@ -142,7 +141,7 @@ export class Fetcher {
     this.#timeKeptMs = monotonicMs()
     this.#isDueKnown = false
     this.#alarm.listen()
-    await this.#askNextDue(namesOf(drained))
+    await this.#askNextDue(drained)
     this.#setPoll(drained)
   }
 
@@ -155,10 +154,11 @@ export class Fetcher {
   }
 
   /** Asked once after a claim that came back short. What is due already but was not given to us waits a moment. */
-  async #askNextDue(queues: readonly string[]): Promise<void> {
+  async #askNextDue(drained: readonly LaneQueue[]): Promise<void> {
     if (this.#alarm.isRung || this.#isDueKnown) return
     this.#isDueKnown = true
     const { db, clock } = this.#services
+    const queues = entered(drained)
     const { waitMs, sharedQueues, rulesVersion } = await jobNextDue(db, clock.databaseNow(), queues)
     await this.#learn(sharedQueues, rulesVersion)
     if (waitMs !== null) this.#alarm.setIn(waitMs > 0 ? waitMs + 1 : UNCLAIMABLE_PAUSE_MS)
@@ -182,3 +182,15 @@ export class Fetcher {
 }
 
 const namesOf = (queues: readonly LaneQueue[]): string[] => [...new Set(queues.map(({ name }) => name))]
+
+/** Queues that are claimed from type by type are asked from their heads, as an entry of a type says nothing about the others. */
+function entered(queues: readonly LaneQueue[]): QueueEntered[] {
+  const nowMs = monotonicMs()
+  const found = new Map<string, QueueEntered>()
+  for (const queue of queues) {
+    // Of several lanes: the others look further up when it is time for them.
+    if (found.has(queue.name)) continue
+    found.set(queue.name, { queue: queue.name, behind: queue.entry({ byType: false }).enter(nowMs).behind })
+  }
+  return [...found.values()]
+}

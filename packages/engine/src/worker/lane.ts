@@ -26,7 +26,8 @@ export class LaneQueue {
   wakeUps = 0
   /** What it is owed by the round robin. */
   credit = 0
-  readonly entry = new QueueEntry()
+  readonly #entry = new QueueEntry({ isByType: false })
+  readonly #entryByType = new QueueEntry({ isByType: true })
 
   constructor(options: { name: string; weight: number; pollIntervalMs: number; isCritical?: boolean }) {
     this.name = options.name
@@ -38,6 +39,11 @@ export class LaneQueue {
   /** How long it has not been seen empty. */
   get busyMs(): number {
     return this.isDrained ? 0 : monotonicMs() - this.#busySinceMs
+  }
+
+  /** Where claims enter it, all types together or type by type. */
+  entry({ byType }: { byType: boolean }): QueueEntry {
+    return byType ? this.#entryByType : this.#entry
   }
 
   wake(): void {
@@ -75,6 +81,10 @@ export class Lane {
 
   get freeSlots(): number {
     return this.slots - this.running - this.buffer.length
+  }
+
+  knows(type: string): boolean {
+    return this.#byType.has(type)
   }
 
   typeOf(type: string): LaneType {
@@ -133,6 +143,14 @@ export class LaneGroup {
   add(lane: Lane): void {
     this.lanes.push(lane)
     for (const queue of lane.queues) this.#byQueue.set(queue.name, lane)
+  }
+
+  serves(queue: string): boolean {
+    return this.#byQueue.has(queue)
+  }
+
+  knows(type: string): boolean {
+    return (this.lanes[0] as Lane).knows(type)
   }
 
   laneOf(queue: string): Lane {

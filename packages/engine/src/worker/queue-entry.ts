@@ -1,48 +1,98 @@
 // Where claims enter a queue.
 //
-// What was claimed leaves dead entries at the head of the index until vacuum comes, and none comes as long as somebody
-// keeps a transaction open: then a claim that begins at the head walks over all that has ever been claimed. After a long
-// walk the next ones begin behind the last claimed job. They miss what appears in front of it: what was given
-// back, or committed late. So that is a matter of moments: the longer the walk from the head, the rarer, and it takes a
-// twentieth of the time at most.
+// What was claimed leaves dead entries at the heads of the index, one for each priority, until vacuum comes, and none comes as
+// long as somebody keeps a transaction open: then a claim that begins there walks over all that has ever been claimed.
+// After a long walk the next ones begin behind the last claimed jobs. They miss what appears in front of those: what was
+// given back or committed late. Nearly all of that belongs where claims were a moment ago; so some begin there, and few at the
+// head: the longer each of these walks is, the rarer.
 
 import type { ClaimedJob, Position } from '../store/job-claims.ts'
 import { compareIds } from '../store/job-id.ts'
+import { LongWalk } from './long-walk.ts'
 
-/** A walk as short as this need not be any shorter. */
-const QUICK_MS = 5
-const TIMES_AS_RARE = 20
-const MAX_HEADLESS_MS = 2_000
+const MAX_HEADLESS_MS = 60_000
+/** "A moment ago" is once to twice this. */
+const MOMENT_MS = 5_000
+/** Those that were claimed from last. The others are entered at their heads. */
+const MAX_STREAMS = 32
+
+/** Where a claim began: at the head, where claims were a moment ago, or where the last one ended. */
+export interface Entry {
+  readonly from: 'head' | 'recent' | 'last'
+  /** The jobs behind which it began, each of another stream. */
+  readonly behind: readonly Position[]
+}
+
+/** By stream: a priority, or a type at a priority where the queue is claimed from type by type. */
+type Positions = ReadonlyMap<string, Position>
 
 export class QueueEntry {
-  #last: Position | undefined
-  #headDueMs = 0
-
-  /** Behind which job to begin; undefined: at the head. */
-  behind(nowMs: number): Position | undefined {
-    return nowMs < this.#headDueMs ? this.#last : undefined
+  readonly #streamOf: (job: Position) => string
+  /** The one that was claimed from last at the end. */
+  readonly #last = new Map<string, Position>()
+  /** What #last was a moment ago, and a shorter one. */
+  #recent: Positions = new Map()
+  #newest: Positions = new Map()
+  #newestAtMs = Number.NEGATIVE_INFINITY
+  readonly #dueMs = { head: 0, recent: 0 }
+  readonly #walks = {
+    head: new LongWalk({ maxRestMs: MAX_HEADLESS_MS }),
+    recent: new LongWalk({ maxRestMs: MAX_HEADLESS_MS }),
   }
 
-  /** How long until the next claim begins at the head. */
-  untilHead(nowMs: number): number {
-    return Math.max(0, this.#headDueMs - nowMs)
+  constructor({ isByType }: { isByType: boolean }) {
+    this.#streamOf = isByType ? ({ type, priority }) => `${priority} ${type}` : ({ priority }) => `${priority}`
+  }
+
+  enter(nowMs: number): Entry {
+    if (nowMs >= this.#dueMs.head) return { from: 'head', behind: [] }
+    const from = nowMs >= this.#dueMs.recent ? 'recent' : 'last'
+    return { from, behind: [...(from === 'recent' ? this.#recent : this.#last).values()] }
+  }
+
+  /** How long until a claim begins further up than one that began there. */
+  untilFurtherUp(from: 'recent' | 'last', nowMs: number): number {
+    const { head, recent } = this.#dueMs
+    return Math.max(0, (from === 'recent' ? head : Math.min(head, recent)) - nowMs)
   }
 
   /** What a claim took from this queue, in order, and how long it walked. */
-  claimed(jobs: readonly ClaimedJob[], claim: { isFromHead: boolean; sentAtMs: number; walkMs: number }): void {
-    // One that was in a crash comes from elsewhere.
-    const last = jobs.findLast((job) => job.crashes === 0)
-    if (last !== undefined && (claim.isFromHead || isBehind(last, this.#last))) this.#last = positionOf(last)
-    if (!claim.isFromHead) return
-    const rest = claim.walkMs < QUICK_MS ? 0 : Math.min(MAX_HEADLESS_MS, claim.walkMs * TIMES_AS_RARE)
-    this.#headDueMs = claim.sentAtMs + rest
+  claimed(jobs: readonly ClaimedJob[], claim: Pick<Entry, 'from'> & { sentAtMs: number; walkMs: number }): void {
+    const { from, sentAtMs, walkMs } = claim
+    for (const [stream, job] of this.#lastOfEach(jobs)) {
+      const last = this.#last.get(stream)
+      if (from !== 'last' || last === undefined || isBehind(job, last)) this.#remember(stream, job)
+    }
+    if (from !== 'last') this.#dueMs[from] = sentAtMs + this.#walks[from].restAfter(walkMs)
+    if (sentAtMs - this.#newestAtMs < MOMENT_MS) return
+    const positions = new Map(this.#last)
+    this.#recent = this.#newestAtMs === Number.NEGATIVE_INFINITY ? positions : this.#newest
+    this.#newest = positions
+    this.#newestAtMs = sentAtMs
+  }
+
+  /** The last job of each stream. One that was in a crash comes from elsewhere. */
+  #lastOfEach(jobs: readonly ClaimedJob[]): Map<string, ClaimedJob> {
+    const found = new Map<string, ClaimedJob>()
+    let next: ClaimedJob | undefined
+    for (let at = jobs.length - 1; at >= 0; at--) {
+      const job = jobs[at] as ClaimedJob
+      if (job.crashes > 0 || (job.priority === next?.priority && job.type === next.type)) continue
+      next = job
+      const stream = this.#streamOf(job)
+      if (!found.has(stream)) found.set(stream, job)
+    }
+    return found
+  }
+
+  #remember(stream: string, { type, priority, runAtS, id }: Position): void {
+    this.#last.delete(stream)
+    this.#last.set(stream, { type, priority, runAtS, id })
+    const [oldest] = this.#last.keys()
+    if (this.#last.size > MAX_STREAMS) this.#last.delete(oldest as string)
   }
 }
 
-const positionOf = ({ priority, runAtS, id }: Position): Position => ({ priority, runAtS, id })
-
-/** Only within a priority: an urgent job that was claimed in between says nothing about the place further down. */
-function isBehind(job: Position, last: Position | undefined): boolean {
-  if (last === undefined || job.priority !== last.priority) return last === undefined
-  return job.runAtS > last.runAtS || (job.runAtS === last.runAtS && compareIds(job.id, last.id) > 0)
-}
+/** Of two jobs of one stream. */
+const isBehind = (job: Position, last: Position): boolean =>
+  job.runAtS > last.runAtS || (job.runAtS === last.runAtS && compareIds(job.id, last.id) > 0)

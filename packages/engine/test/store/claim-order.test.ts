@@ -3,7 +3,15 @@ import { defineJob, defineQueues } from 'millrace'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { Database } from '#src/store/db'
-import { type ClaimRequest, jobClaim, jobNextDue, jobReleaseRun, lookAround } from '#src/store/job-claims'
+import {
+  type ClaimedJob,
+  type ClaimRequest,
+  jobClaim,
+  jobNextDue,
+  jobReleaseRun,
+  lookAround,
+  type Position,
+} from '#src/store/job-claims'
 import { setup as base } from '../support/setup.ts'
 
 const queues = defineQueues({ a: {}, b: {} })
@@ -37,6 +45,13 @@ async function setup() {
   }
 }
 
+const positionsOf = (t: Awaited<ReturnType<typeof setup>>, ...payloads: string[]): Promise<Position[]> =>
+  t.sql<Position & Record<string, unknown>>(
+    `select type, priority, date_part('epoch', run_at) as "runAtS", id from millrace.job
+     where payload::text = any($1) order by priority`,
+    [payloads.map((payload) => JSON.stringify(payload))],
+  )
+
 describe('a claim that enters its queue behind a job', () => {
   test('takes what comes after it and what has another priority, and leaves what stands before it', async () => {
     await using t = await setup()
@@ -48,9 +63,7 @@ describe('a claim that enters its queue behind a job', () => {
     await t.millrace.enqueue(one, 'very urgent', { ...at(1), priority: 1 })
     await t.millrace.enqueue(one, 'low', { ...at(1), priority: 9 })
     await t.millrace.enqueue(one, 'lower', { ...at(1), priority: 2_147_483_647 })
-    const [entry] = await t.sql<{ priority: number; runAtS: number; id: string }>(
-      `select priority, date_part('epoch', run_at) as "runAtS", id from millrace.job where payload = '"entry"'`,
-    )
+    const entry = await positionsOf(t, 'entry')
     const behind = (limit: number) => ({ queues: [{ queue: 'a', limit, behind: entry }] })
     expect(await t.claimed(behind(3))).toEqual(['urgent', 'very urgent', 'same time 2'])
     expect(await t.claimed(behind(9))).toEqual(['after', 'low', 'lower'])
@@ -58,15 +71,63 @@ describe('a claim that enters its queue behind a job', () => {
     expect(await t.claimed()).toEqual(['before', 'same time 1', 'entry'])
   })
 
-  test('finds its place to the microsecond', async () => {
+  test('may enter each priority and each queue elsewhere, and finds what stands between them', async () => {
+    await using t = await setup()
+    for (const priority of [1, 3, 5]) {
+      await t.millrace.enqueueMany(one, [`before ${priority}`, `entry ${priority}`, `after ${priority}`], { priority })
+    }
+    for (const priority of [0, 2, 4, 6]) await t.millrace.enqueue(one, `level ${priority}`, { priority })
+    await t.millrace.enqueueMany(other, ['before b', 'entry b', 'after b'], { priority: 3 })
+    const behind = (await positionsOf(t, 'entry 5', 'entry 1', 'entry 3')).reverse()
+    const queues = [
+      { queue: 'a', limit: 9, behind },
+      { queue: 'b', limit: 9, behind: await positionsOf(t, 'entry b') },
+    ]
+    const taken = await t.claim({ queues })
+    expect(taken.filter(({ queue }) => queue === 'a').map(({ payload }) => payload)).toEqual([
+      'level 0',
+      'after 1',
+      'level 2',
+      'after 3',
+      'level 4',
+      'after 5',
+      'level 6',
+    ])
+    expect(taken.filter(({ queue }) => queue === 'b').map(({ payload }) => payload)).toEqual(['after b'])
+    expect(await t.claimed({ queues })).toEqual([])
+    expect(await t.claimed()).toHaveLength(6)
+  })
+
+  test('by type, may enter each type at each priority elsewhere', async () => {
+    await using t = await setup()
+    for (const priority of [1, 3]) {
+      for (const type of [one, two]) {
+        const payloads = ['before', 'entry', 'after'].map((place) => `${place} ${type.type} ${priority}`)
+        await t.millrace.enqueueMany(type, payloads, { priority })
+      }
+    }
+    for (const priority of [0, 2, 4]) await t.millrace.enqueue(two, `level ${priority}`, { priority })
+    const behind = await positionsOf(t, 'entry one 1', 'entry two 1', 'entry two 3')
+    const queues = [{ queue: 'a', limit: 20, behind }]
+    expect((await t.claimed({ byType: true, queues })).sort()).toEqual(
+      [
+        ...['level 0', 'level 2', 'level 4', 'after one 1', 'after two 1', 'after two 3'],
+        ...['before one 3', 'entry one 3', 'after one 3'],
+      ].sort(),
+    )
+    expect(await t.claimed({ byType: true, queues })).toEqual([])
+    expect(await t.claimed({ byType: true })).toHaveLength(6)
+  })
+
+  test.each([false, true])('finds its place to the microsecond, %s by type', async (byType) => {
     await using t = await setup()
     await t.millrace.enqueueMany(one, ['1', '2', '3'])
     await t.sql(`update millrace.job set run_at = '2026-03-04 05:06:07.123456+00'::timestamptz + id * interval '1 us'`)
-    let behind: ClaimRequest['queues'][number]['behind']
+    let behind: ClaimedJob[] = []
     for (const payload of ['1', '2', '3']) {
-      const [job] = await t.claim({ queues: [{ queue: 'a', limit: 1, behind }] })
-      expect(job?.payload).toBe(payload)
-      behind = job
+      const jobs = await t.claim({ byType, queues: [{ queue: 'a', limit: 1, behind }] })
+      expect(jobs[0]?.payload).toBe(payload)
+      behind = jobs
     }
   })
 })
@@ -190,13 +251,32 @@ test('a claim whose reply was lost is given back by its run id, with its attempt
 
 test('the next due time looks at every priority, and at suspects', async () => {
   await using t = await setup()
-  const waitMs = async () => (await jobNextDue(t.db, null, ['a', 'b'])).waitMs
+  const waitMs = async () => (await jobNextDue(t.db, null, [{ queue: 'a' }, { queue: 'b' }])).waitMs
   expect(await waitMs()).toBeNull()
   await t.millrace.enqueue(one, 'x', { delay: '2h', priority: 0 })
   await t.millrace.enqueue(one, 'x', { delay: '1h', priority: 7 })
   expect(Math.round(((await waitMs()) ?? 0) / 60_000)).toBe(60)
   await t.sql(`update millrace.job set crashes = 1, run_at = now() + interval '30 minutes' where priority = 0`)
   expect(Math.round(((await waitMs()) ?? 0) / 60_000)).toBe(30)
+})
+
+test('the next due time is that of what comes after the entries, or has another priority', async () => {
+  await using t = await setup()
+  const minutes = async (behind: readonly Position[]) => {
+    const { waitMs } = await jobNextDue(t.db, null, [{ queue: 'a', behind }, { queue: 'b' }])
+    return waitMs === null ? null : Math.round(waitMs / 60_000)
+  }
+  await t.millrace.enqueue(one, 'first', { delay: '10m' })
+  await t.millrace.enqueue(one, 'second', { delay: '20m' })
+  const [first, second] = [await positionsOf(t, 'first'), await positionsOf(t, 'second')]
+  expect(await minutes([])).toBe(10)
+  expect(await minutes(first)).toBe(20)
+  expect(await minutes(second)).toBeNull()
+  await t.millrace.enqueue(one, 'less urgent', { delay: '40m', priority: 9 })
+  expect(await minutes(second)).toBe(40)
+  await t.millrace.enqueue(one, 'more urgent', { delay: '30m', priority: 0 })
+  expect(await minutes(second)).toBe(30)
+  expect(await minutes([...(await positionsOf(t, 'more urgent')), ...second])).toBe(40)
 })
 
 test('the types waiting in a queue are found, and whether jobs of tenants do', async () => {
@@ -208,8 +288,21 @@ test('the types waiting in a queue are found, and whether jobs of tenants do', a
     ['a', 'one'],
     ['a', 'two'],
   ]
-  expect(await lookAround(t.db, ['a', 'none'])).toMatchObject({ types, shared: [] })
+  expect(await lookAround(t.db, ['a', 'none'], [])).toMatchObject({ types, shared: [] })
   await t.millrace.enqueue(other, '5', { tenant: 'x' })
   await t.millrace.enqueue(one, '6', { tenant: 'x' })
-  expect(await lookAround(t.db, ['a', 'none'])).toMatchObject({ types, shared: ['a'] })
+  expect(await lookAround(t.db, ['a', 'none'], [])).toMatchObject({ types, shared: ['a'] })
+})
+
+test('types that need not be looked for are left out, in their queue, and those around them are found', async () => {
+  await using t = await setup()
+  await t.millrace.enqueueMany(one, ['1', '2'])
+  await t.millrace.enqueue(two, '3')
+  await t.millrace.enqueue(other, '4')
+  const found = async (...familiar: [queue: string, type: string][]) =>
+    (await lookAround(t.db, ['a', 'b'], familiar)).types.map((each) => each.join(' ')).sort()
+  expect(await found(['a', 'one'])).toEqual(['a two', 'b other'])
+  expect(await found(['a', 'two'], ['b', 'other'])).toEqual(['a one'])
+  expect(await found(['a', 'two'], ['a', 'one'], ['a', 'gone'])).toEqual(['b other'])
+  expect(await found(['b', 'one'], ['a', 'other'], ['a', 'z'])).toEqual(['a one', 'a two', 'b other'])
 })

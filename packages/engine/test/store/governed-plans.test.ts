@@ -48,8 +48,8 @@ async function expectGoodPlans() {
       ['governedLook', look('{good,foreign}'), 1_500],
       ['governedLookTypes', look('{good}'), 1_500],
       ['governedStanding', [null, 'q', '{}'], 100],
-      ['jobNextDue', [null, '{q}'], 1_000],
-      ['lookAround', ['{q}'], 200],
+      ['jobNextDue', [null, '{q}', '{}', '{}', '{}', '{}'], 1_000],
+      ['lookAround', ['{q}', '{}', '{}'], 200],
       ['tenantCount', ['q', 'big', 100], 200],
       ['workKnown', [], 100],
     ] as const) {

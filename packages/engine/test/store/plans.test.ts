@@ -85,6 +85,8 @@ function settlementsOf(runs: readonly { id: string }[], runId: string) {
 
 const claim = (limit: number) => [null, '{q}', `{${limit}}`, '{good}', '{60000}', randomUUID(), randomUUID(), '{q}', 1]
 
+const NO_ENTRIES = ['{}', '{}', '{}', '{}']
+
 /** What a plan does to the table of live jobs; that of the rules has one row. */
 const kindsOnJobs = ({ nodes }: Plan): string[] =>
   nodes.flatMap((node) => (node['Relation Name'] === 'rules_version' ? [] : node['Node Type']))
@@ -96,7 +98,12 @@ async function expectGoodEntry(mode: string) {
      where queue = 'q' and status = 'pending' and crashes = 0 and type = 'good' and run_at <= now()
      order by priority, run_at, id limit 1`,
   )
-  const entry = rows.map(({ priority, run_at_s, id }) => [`{${priority}}`, `{${run_at_s}}`, `{${id}}`])[0] as string[]
+  const entry = rows.map(({ priority, run_at_s, id }) => [
+    '{q}',
+    `{${priority}}`,
+    `{${run_at_s}}`,
+    `{${id}}`,
+  ])[0] as string[]
   const types = [`{good,${FOREIGN}}`, '{60000,60000}']
   const plan = await planOf(client, 'jobClaim', [...claim(10).slice(0, 3), ...types, ...claim(10).slice(5), ...entry])
   const kinds = kindsOnJobs(plan)
@@ -104,6 +111,9 @@ async function expectGoodEntry(mode: string) {
   expect(kinds, mode).not.toContain('Seq Scan')
   expect(plan.rows, mode).toBe(11)
   expect(plan.buffers, mode).toBeLessThanOrEqual(200)
+  const next = await planOf(client, 'jobNextDue', [null, '{q}', ...entry])
+  expect(kindsOnJobs(next), mode).not.toContain('Seq Scan')
+  expect(next.buffers, mode).toBeLessThanOrEqual(200)
 }
 
 async function expectGoodPlans() {
@@ -112,7 +122,7 @@ async function expectGoodPlans() {
     for (const statement of ['jobClaim', 'jobClaimTypes'] as const) {
       // The plain claim is for queues of known types only; the fetcher sees to that.
       const types = statement === 'jobClaim' ? `{good,${FOREIGN}}` : '{good}'
-      const entry = statement === 'jobClaim' ? ['{NULL}', '{NULL}', '{NULL}'] : []
+      const entry = statement === 'jobClaim' ? NO_ENTRIES : ['{}', ...NO_ENTRIES]
       const values = [...claim(10).slice(0, 3), types, '{60000,60000}', ...claim(10).slice(5), ...entry]
       const plan = await planOf(client, statement, values)
       const kinds = kindsOnJobs(plan)
@@ -123,8 +133,9 @@ async function expectGoodPlans() {
     }
     await expectGoodEntry(mode)
     for (const [statement, values] of [
-      ['lookAround', ['{q}']],
-      ['jobNextDue', [null, '{q}']],
+      ['lookAround', ['{q}', '{}', '{}']],
+      ['lookAround', ['{q}', '{q,q}', `{good,${FOREIGN}}`]],
+      ['jobNextDue', [null, '{q}', ...NO_ENTRIES]],
     ] as const) {
       const plan = await planOf(client, statement, values)
       expect(kindsOnJobs(plan), statement).not.toContain('Seq Scan')
@@ -186,8 +197,9 @@ describe('half a million rows of each kind that may not be claimed, ahead of a h
           ['jobRunning', [living, null], RUNNING],
           ['jobRunning', [living, 3_600], RUNNING],
           ['jobRunState', runs, 40],
-          ['lookAround', ['{q,elsewhere,nowhere}'], 1],
-          ['jobNextDue', [null, '{q,elsewhere,nowhere}'], 1],
+          ['lookAround', ['{q,elsewhere,nowhere}', '{}', '{}'], 1],
+          ['lookAround', ['{q,elsewhere,nowhere}', '{q}', '{good}'], 1],
+          ['jobNextDue', [null, '{q,elsewhere,nowhere}', ...NO_ENTRIES], 1],
           ['jobReleaseRun', [null, living, runId], RUNNING],
         ] as const) {
           const plan = await planOf(client, statement, values)
@@ -245,7 +257,7 @@ describe('half a million rows of each kind that may not be claimed, ahead of a h
       [FOREIGN],
     )
     await client.query('vacuum analyze millrace.job')
-    const plan = await planOf(client, 'jobClaimTypes', claim(10))
+    const plan = await planOf(client, 'jobClaimTypes', [...claim(10), '{}', ...NO_ENTRIES])
     expect(plan.kinds).not.toContain('Sort')
     expect(plan.buffers).toBeLessThanOrEqual(200)
     expect(plan.rows).toBe(11)

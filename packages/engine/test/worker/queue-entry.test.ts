@@ -2,58 +2,133 @@ import { defineJob, defineQueues, implement } from 'millrace'
 import { describe, expect, test, vi } from 'vitest'
 import { z } from 'zod'
 import type { ClaimedJob } from '#src/store/job-claims'
+import { LongWalk } from '#src/worker/long-walk'
 import { QueueEntry } from '#src/worker/queue-entry'
 import { jobEvent, setup } from '../support/setup.ts'
 
-const job = (id: number, runAtS = id, priority = 5) => ({ id: String(id), runAtS, priority, crashes: 0 }) as ClaimedJob
-const long = { isFromHead: true, sentAtMs: 1_000, walkMs: 10 }
+const job = (id: number, runAtS = id, priority = 5, type = 'a') =>
+  ({ id: String(id), type, runAtS, priority, crashes: 0 }) as ClaimedJob
+const SENT = 1_000
+const long = { from: 'head', sentAtMs: SENT, walkMs: 10 } as const
+const recent = { from: 'recent', sentAtMs: SENT, walkMs: 8 } as const
+const later = { from: 'last', sentAtMs: SENT + 100, walkMs: 1 } as const
+
+/** After a long walk from the head, and one from where claims were a moment ago. */
+function entered(jobs: ClaimedJob[], options = { isByType: false }): QueueEntry {
+  const entry = new QueueEntry(options)
+  entry.claimed(jobs, long)
+  entry.claimed([], recent)
+  return entry
+}
+
+const idsOf = (entry: QueueEntry, nowMs = SENT + 150) =>
+  entry
+    .enter(nowMs)
+    .behind.map(({ id }) => id)
+    .sort()
 
 describe('the entry of a queue', () => {
   test('is the head while the walk from there is short', () => {
-    const entry = new QueueEntry()
+    const entry = new QueueEntry({ isByType: false })
     entry.claimed([job(1)], { ...long, walkMs: 4 })
-    expect(entry.behind(1_000)).toBeUndefined()
-    expect(entry.untilHead(1_000)).toBe(0)
+    expect(entry.enter(SENT)).toEqual({ from: 'head', behind: [] })
   })
 
-  test('is behind the last claimed job for twenty times as long as a long walk took, two seconds at most', () => {
-    const entry = new QueueEntry()
-    entry.claimed([job(1), job(2)], long)
-    expect(entry.behind(1_199)).toMatchObject({ id: '2' })
-    expect(entry.untilHead(1_150)).toBe(50)
-    expect(entry.behind(1_200)).toBeUndefined()
-    entry.claimed([job(3)], { ...long, walkMs: 60_000 })
-    expect(entry.behind(2_999)).toMatchObject({ id: '3' })
-    expect(entry.behind(3_000)).toBeUndefined()
+  test('is behind the last claimed job for forty times as long as a long walk took', () => {
+    const entry = entered([job(1), job(2)])
+    expect(entry.enter(SENT + 319)).toMatchObject({ from: 'last', behind: [{ id: '2' }] })
+    expect(entry.enter(SENT + 320)).toMatchObject({ from: 'recent', behind: [{ id: '2' }] })
+    expect(entry.enter(SENT + 399)).toMatchObject({ from: 'recent' })
+    expect(entry.enter(SENT + 400)).toEqual({ from: 'head', behind: [] })
+  })
+
+  test('is a minute at most behind the last claimed job', () => {
+    const entry = new QueueEntry({ isByType: false })
+    for (let i = 0; i < 20; i++) entry.claimed([job(3)], { ...long, walkMs: 60_000 })
+    expect(entry.enter(SENT + 59_999)).toMatchObject({ from: 'recent' })
+    expect(entry.enter(SENT + 60_000)).toMatchObject({ from: 'head' })
+  })
+
+  test('says when a claim begins further up', () => {
+    const entry = entered([job(1)])
+    expect(entry.untilFurtherUp('last', SENT + 100)).toBe(220)
+    expect(entry.untilFurtherUp('recent', SENT + 100)).toBe(300)
+    expect(entry.untilFurtherUp('recent', SENT + 999)).toBe(0)
+  })
+
+  test('is at times where claims were five to ten seconds ago', () => {
+    const entry = new QueueEntry({ isByType: false })
+    for (let i = 0; i < 20; i++) entry.claimed([job(1)], { ...long, walkMs: 60_000 })
+    const ids = [0, 4, 5, 9, 10, 14, 15].map((s) => {
+      entry.claimed([job(s + 1)], { from: 'last', sentAtMs: SENT + s * 1_000, walkMs: 0 })
+      return idsOf(entry, SENT + s * 1_000)[0]
+    })
+    expect(ids).toEqual(['1', '1', '1', '1', '6', '6', '11'])
+    entry.claimed([], { ...recent, sentAtMs: SENT + 15_000 })
+    expect(idsOf(entry, SENT + 15_001)).toEqual(['16'])
   })
 
   test('moves on with claims from there, and they do not put off the next look at the head', () => {
-    const entry = new QueueEntry()
-    entry.claimed([job(1)], long)
-    entry.claimed([job(9), job(10)], { isFromHead: false, sentAtMs: 1_100, walkMs: 500 })
-    expect(entry.behind(1_150)).toMatchObject({ id: '10' })
-    expect(entry.behind(1_200)).toBeUndefined()
+    const entry = entered([job(1)])
+    entry.claimed([job(9), job(10)], { ...later, walkMs: 500 })
+    expect(idsOf(entry)).toEqual(['10'])
+    entry.claimed([job(4)], later)
+    entry.claimed([], later)
+    expect(idsOf(entry)).toEqual(['10'])
+    expect(entry.enter(SENT + 400)).toMatchObject({ from: 'head' })
   })
 
-  test('stays where it is after urgent jobs, and after nothing', () => {
-    const entry = new QueueEntry()
-    entry.claimed([job(5)], long)
-    entry.claimed([job(8, 8, 0)], { isFromHead: false, sentAtMs: 1_100, walkMs: 1 })
-    entry.claimed([], { isFromHead: false, sentAtMs: 1_100, walkMs: 1 })
-    expect(entry.behind(1_150)).toMatchObject({ id: '5' })
+  test('is one of each priority', () => {
+    const entry = entered([job(7, 7, 0), job(8, 8, 0), job(5), job(6)])
+    entry.claimed([job(9, 9, 0)], later)
+    expect(entry.enter(SENT + 150).behind).toEqual([
+      { id: '6', type: 'a', runAtS: 6, priority: 5 },
+      { id: '9', type: 'a', runAtS: 9, priority: 0 },
+    ])
+  })
+
+  test('is one of each type at each priority, where types are claimed apart', () => {
+    const jobs = [job(1, 1, 0, 'b'), job(2), job(3, 3, 5, 'b'), job(4), job(5, 5, 5, 'b')]
+    const entry = entered(jobs, { isByType: true })
+    expect(idsOf(entry)).toEqual(['1', '4', '5'])
+    entry.claimed([job(6)], later)
+    expect(idsOf(entry)).toEqual(['1', '5', '6'])
+    expect(idsOf(entered(jobs))).toEqual(['1', '5'])
+  })
+
+  test('is kept of 32 priorities, those that were claimed from last', () => {
+    const entry = entered(Array.from({ length: 32 }, (_, priority) => job(priority + 1, 1, priority)))
+    entry.claimed([job(100, 100, 31)], later)
+    entry.claimed([job(101, 101, 50)], later)
+    expect(entry.enter(SENT + 150).behind.map(({ priority }) => priority)).not.toContain(30)
+    expect(entry.enter(SENT + 150).behind).toHaveLength(32)
   })
 
   test('is no job that was in a crash: such a one comes from elsewhere', () => {
-    const entry = new QueueEntry()
-    entry.claimed([job(1), { ...job(2), crashes: 1 }], long)
-    expect(entry.behind(1_100)).toMatchObject({ id: '1' })
+    expect(idsOf(entered([job(1), { ...job(2), crashes: 1 }]))).toEqual(['1'])
   })
 
-  test('goes back when a look at the head finds work further up', () => {
-    const entry = new QueueEntry()
-    entry.claimed([job(50)], long)
-    entry.claimed([job(3)], { ...long, sentAtMs: 1_200 })
-    expect(entry.behind(1_300)).toMatchObject({ id: '3' })
+  test.each(['head', 'recent'] as const)('goes back when a claim finds work further up, %s', (from) => {
+    const entry = entered([job(50)])
+    entry.claimed([job(3)], { from, sentAtMs: SENT + 50, walkMs: 10 })
+    expect(idsOf(entry)).toEqual(['3'])
+  })
+})
+
+describe('a long walk', () => {
+  const restsAfter = (...walks: number[]) => {
+    const walk = new LongWalk({ maxRestMs: 10_000 })
+    return walks.map((ms) => walk.restAfter(ms))
+  }
+
+  test('is left out for forty times as long as it took, up to a bound; a short one is not', () => {
+    expect(restsAfter(4, 5, 10, 4, 0)).toEqual([0, 200, 400, 0, 0])
+    expect(restsAfter(10, 30, 70, 150, 310)).toEqual([400, 1_200, 2_800, 6_000, 10_000])
+  })
+
+  test('is believed step by step: what takes long once was held up by something else', () => {
+    expect(restsAfter(2_000, 1)).toEqual([400, 0])
+    expect(restsAfter(50, 50, 50)).toEqual([400, 1_200, 2_000])
   })
 })
 

@@ -2,17 +2,18 @@
 -- Params:  $1 now timestamptz or null, $2 queues text[], $3 limits int[], $4 types text[] the worker can run,
 --          $5 stuck_after_ms float8[] of those types, $6 run_id uuid, $7 worker_id uuid, $8 queues text[] that one suspect may come from,
 --          $9 version bigint of the rules under which this queue is no governed one, or null,
---          $10 priorities int[], $11 run_ats float8[] in seconds and $12 ids bigint[]: behind which job the queue is to be
---          entered, or nulls
+--          $10 queues text[], $11 priorities int[], $12 run_ats float8[] in seconds and $13 ids bigint[]: behind which jobs
+--          levels of a queue are to be entered, in the order of their priorities
 -- Returns: the claimed jobs, in no order; all carry the one run_id, which the caller made up before it asked.
 --          No crashes, no request to cancel and version 1 are null; with a key, its end makes room for another one. Times are
 --          seconds: to print and to parse a timestamp costs more than to claim.
 -- Locks:   the claimed rows; skips what others hold.
 -- Index:   job_for_claim_idx, job_suspect_idx, worker_pkey: nothing is claimed under a lease that somebody has ended, and
 --          nothing under rules that somebody has changed: a queue that was paused is looked at anew
--- The entry: what has been claimed leaves dead entries at the head of the index, which every claim would walk over until
--- vacuum removes them; while somebody holds a transaction open it cannot. The priority of the entry is one level of the
--- walk, whether anything is left there or not; the levels above it are looked for, those below it too.
+-- The entries: what has been claimed leaves dead entries at the head of each level of the index, which every claim would
+-- walk over until vacuum removes them; while somebody holds a transaction open it cannot. A level with an entry is one of
+-- the walk, whether anything is left there or not; others are looked for between, above and below them, and what such a
+-- look has walked over is not walked over again.
 -- The walk over priorities keeps work that is due in the future out of the scan. Rows are locked as they are pulled,
 -- so the outer limit bounds what is locked; the inner one tells the planner that few rows are wanted, without which
 -- statistics from a quiet hour make it sort the whole backlog. The commit may be asynchronous: a claim lost in a crash
@@ -24,27 +25,33 @@ with due as materialized (
     where not exists (select from millrace.worker where id = $7 and ended_at is not null)
       and not exists (select from millrace.rules_version where version <> $9)
   ) as lease_not_ended
-  cross join unnest($2::text[], $3::int[], $10::int[], $11::float8[], $12::bigint[])
-    as wanted (queue, slots, priority, run_at_s, id)
+  cross join unnest($2::text[], $3::int[]) as wanted (queue, slots)
   cross join lateral (
-    with recursive level (priority) as (
-      select -1
+    with recursive level (priority, run_at, id) as (
+      select -1, '-infinity'::timestamptz, 0::bigint
       union all
-      select next.priority
+      select next.priority, next.run_at, next.id
       from level
+      left join lateral (
+        select priority, to_timestamp(run_at_s) as run_at, id + 1 as id
+        from unnest($10::text[], $11::int[], $12::float8[], $13::bigint[]) as given (queue, priority, run_at_s, id)
+        where queue = wanted.queue and priority > level.priority
+        limit 1
+      ) as entry on true
       cross join lateral (
-        select coalesce(
-          (select priority from millrace.job
-           where queue = wanted.queue and status = 'pending' and crashes = 0 and tenant is null
-             and priority > level.priority and priority < wanted.priority
-           order by priority limit 1),
-          case when level.priority < wanted.priority then wanted.priority end,
-          (select priority from millrace.job
-           where queue = wanted.queue and status = 'pending' and crashes = 0 and tenant is null and priority > level.priority
-           order by priority limit 1)
-        ) as priority
+        (select priority, run_at, id from millrace.job
+         where queue = wanted.queue and status = 'pending' and crashes = 0 and tenant is null
+           and priority > level.priority and priority < entry.priority
+         order by priority, run_at, id limit 1)
+        union all
+        (select entry.priority, entry.run_at, entry.id where entry.priority is not null)
+        union all
+        (select priority, run_at, id from millrace.job
+         where queue = wanted.queue and status = 'pending' and crashes = 0 and tenant is null
+           and priority > level.priority and entry.priority is null
+         order by priority, run_at, id limit 1)
+        limit 1
       ) as next
-      where next.priority is not null
     )
     select head.id
     from level
@@ -52,10 +59,7 @@ with due as materialized (
       select id from millrace.job
       where queue = wanted.queue and status = 'pending' and crashes = 0 and tenant is null
         and priority = level.priority and run_at <= coalesce($1, now()) and type = any($4)
-        and (run_at, id) > (
-          case level.priority when wanted.priority then to_timestamp(wanted.run_at_s) else '-infinity' end,
-          case level.priority when wanted.priority then wanted.id else 0 end
-        )
+        and (run_at, id) >= (level.run_at, level.id)
       order by run_at, id
       limit wanted.slots
       for no key update skip locked

@@ -2,11 +2,13 @@
 -- foreign backlog is ever scanned. Strict by priority; within one priority the types come in the order they are given.
 -- Params:  $1 now timestamptz or null, $2 queues text[], $3 limits int[], $4 types text[] the worker can run,
 --          $5 stuck_after_ms float8[] of those types, $6 run_id uuid, $7 worker_id uuid, $8 queues text[] that one suspect may come from,
---          $9 version bigint of the rules under which this queue is no governed one, or null
+--          $9 version bigint of the rules under which this queue is no governed one, or null,
+--          $10 queues text[], $11 types text[], $12 priorities int[], $13 run_ats float8[] in seconds and $14 ids bigint[]: behind which
+--          jobs streams are to be entered, in the order of their priorities
 -- Returns: the claimed jobs; all carry the one run_id, which the caller made up before it asked.
 -- Locks:   the claimed rows; skips what others hold.
 -- Index:   job_for_claim_by_type_idx, job_for_claim_idx (the priorities), job_suspect_idx, worker_pkey
--- Everything else is as in job_claim.sql. `offset 0` keeps the planner from turning the two loops around.
+-- Everything else is as in job_claim.sql. A stream is a type at one priority. `offset 0` keeps the planner from turning the two loops around.
 with due as materialized (
   select picked.id
   from (
@@ -17,25 +19,44 @@ with due as materialized (
   cross join unnest($2::text[], $3::int[]) as wanted (queue, slots)
   cross join lateral (
     with recursive level (priority) as (
-      (select priority from millrace.job
-       where queue = wanted.queue and status = 'pending' and crashes = 0 and tenant is null
-       order by priority limit 1)
+      select -1
       union all
       select next.priority
       from level
+      left join lateral (
+        select priority from unnest($10::text[], $12::int[]) as given (queue, priority)
+        where queue = wanted.queue and priority > level.priority
+        limit 1
+      ) as entry on true
       cross join lateral (
-        select priority from millrace.job
-        where queue = wanted.queue and status = 'pending' and crashes = 0 and tenant is null and priority > level.priority
-        order by priority limit 1
+        (select priority from millrace.job
+         where queue = wanted.queue and status = 'pending' and crashes = 0 and tenant is null
+           and priority > level.priority and priority < entry.priority
+         order by priority limit 1)
+        union all
+        (select entry.priority where entry.priority is not null)
+        union all
+        (select priority from millrace.job
+         where queue = wanted.queue and status = 'pending' and crashes = 0 and tenant is null
+           and priority > level.priority and entry.priority is null
+         order by priority limit 1)
+        limit 1
       ) as next
     )
     select head.id
     from level
-    cross join lateral (select type from unnest($4::text[]) as t (type) where level.priority is not null offset 0) as stream
+    cross join lateral (select type from unnest($4::text[]) as t (type) where level.priority >= 0 offset 0) as stream
+    left join lateral (
+      select to_timestamp(run_at_s) as run_at, id
+      from unnest($10::text[], $11::text[], $12::int[], $13::float8[], $14::bigint[]) as given (queue, type, priority, run_at_s, id)
+      where queue = wanted.queue and type = stream.type and priority = level.priority
+      limit 1
+    ) as entry on true
     cross join lateral (
       select id from millrace.job
       where queue = wanted.queue and status = 'pending' and crashes = 0 and tenant is null
         and type = stream.type and priority = level.priority and run_at <= coalesce($1, now())
+        and (run_at, id) > (coalesce(entry.run_at, '-infinity'), coalesce(entry.id, 0))
       order by run_at, id
       limit wanted.slots
       for no key update skip locked

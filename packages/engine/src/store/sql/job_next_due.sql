@@ -1,5 +1,6 @@
 -- When does the next waiting job of these queues become due, and may they be claimed as before?
--- Params:  $1 now timestamptz or null, $2 queues text[]
+-- Params:  $1 now timestamptz or null, $2 queues text[],
+--          $3 queues text[], $4 priorities int[], $5 run_ats float8[] in seconds, $6 ids bigint[]: as the entries of job_claim.sql
 -- Returns: one row: wait_ms until then (0 or less: something is due now), or null when nothing waits; shared_queues as jsonb:
 --          those in which jobs of tenants wait; rules_version
 -- Locks:   none
@@ -11,17 +12,35 @@ with first as materialized (
   cross join lateral (
     (
       with recursive level (priority, run_at) as (
-        (select priority, run_at from millrace.job
-         where queue = wanted.queue and status = 'pending' and crashes = 0 and tenant is null
-         order by priority, run_at limit 1)
+        select -1, null::timestamptz
         union all
         select next.priority, next.run_at
         from level
+        left join lateral (
+          select priority, to_timestamp(run_at_s) as run_at, id
+          from unnest($3::text[], $4::int[], $5::float8[], $6::bigint[]) as given (queue, priority, run_at_s, id)
+          where queue = wanted.queue and priority > level.priority
+          limit 1
+        ) as entry on true
         cross join lateral (
-          select priority, run_at from millrace.job
-          where queue = wanted.queue and status = 'pending' and crashes = 0 and tenant is null
-            and priority > level.priority
-          order by priority, run_at limit 1
+          (select priority, run_at from millrace.job
+           where queue = wanted.queue and status = 'pending' and crashes = 0 and tenant is null
+             and priority > level.priority and priority < entry.priority
+           order by priority, run_at limit 1)
+          union all
+          (select entry.priority, (
+             select run_at from millrace.job
+             where queue = wanted.queue and status = 'pending' and crashes = 0 and tenant is null
+               and priority = entry.priority and (run_at, id) > (entry.run_at, entry.id)
+             order by run_at, id limit 1
+           )
+           where entry.priority is not null)
+          union all
+          (select priority, run_at from millrace.job
+           where queue = wanted.queue and status = 'pending' and crashes = 0 and tenant is null
+             and priority > level.priority and entry.priority is null
+           order by priority, run_at limit 1)
+          limit 1
         ) as next
       )
       select run_at, false as is_shared from level
