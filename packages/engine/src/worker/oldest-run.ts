@@ -5,24 +5,30 @@
 // known, and the look begins at the last start that was seen.
 import type { RunningRow } from '../store/running-jobs.ts'
 
-/** A claim may have started this long before a look that could not see it yet: more than a statement may take, twice. */
-const UNSEEN_S = 60
+/** A claim may have started this long before a look that could not see it yet, unless it took long to be answered. */
+const UNSEEN_S = 10
+/** More than a statement may take, twice. */
+const LONG_UNSEEN_S = 60
+const LONG_LOOK_EVERY = 6
 /** Looks that begin at the beginning all the same, in case of anything that was not thought of. */
 const WHOLE_LOOK_EVERY = 60
 
 export class OldestRun {
-  #sinceS: number | null = null
+  #starts: { oldestS: number; newestS: number } | null = null
   #looks = 0
 
   /** Null: look at everything. */
   sinceS(): number | null {
-    return this.#looks++ % WHOLE_LOOK_EVERY === 0 ? null : this.#sinceS
+    const look = this.#looks++
+    if (look % WHOLE_LOOK_EVERY === 0 || this.#starts === null) return null
+    const { oldestS, newestS } = this.#starts
+    // What started a while before the newest has been seen by now, or is the oldest.
+    return Math.min(oldestS, newestS - (look % LONG_LOOK_EVERY === 0 ? LONG_UNSEEN_S : UNSEEN_S))
   }
 
   saw(rows: readonly Pick<RunningRow, 'startedAtS'>[]): void {
     if (rows.length === 0) return
     const starts = rows.map((row) => row.startedAtS)
-    // What started a while before the newest of these has been seen by now, or is among them.
-    this.#sinceS = Math.min(Math.max(...starts) - UNSEEN_S, ...starts)
+    this.#starts = { oldestS: Math.min(...starts), newestS: Math.max(...starts) }
   }
 }
