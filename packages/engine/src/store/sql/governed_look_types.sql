@@ -9,14 +9,15 @@
 -- Locks:   none: whoever looks holds the queue's lock, and the claim looks again at the rows it takes.
 -- Index:   job_for_share_idx, job_for_share_by_type_idx, job_for_claim_idx, job_for_claim_by_type_idx, job_suspect_idx
 -- Otherwise as governed_look.sql; the offer is per type.
-with recursive stream (tenant, priority, head_type, nth, is_round) as (
-  select coalesce($4, ''), case when $4::text is null then -1 else 2147483647 end, null, 0, $4::text is null
+with recursive stream (tenant, priority, head_type, run_at, id, nth, is_round) as (
+  select coalesce($4, ''), case when $4::text is null then -1 else 2147483647 end, null, null::timestamptz, null::bigint, 0,
+    $4::text is null
   union all
-  select next.tenant, next.priority, next.type, stream.nth + 1, next.is_round
+  select next.tenant, next.priority, next.type, next.run_at, next.id, stream.nth + 1, next.is_round
   from stream
   cross join lateral (
     (
-      select tenant, priority, type, stream.is_round from millrace.job
+      select tenant, priority, type, run_at, id, stream.is_round from millrace.job
       where queue = $2 and status = 'pending' and crashes = 0 and tenant is not null
         and (tenant, priority) > (stream.tenant, stream.priority)
       order by tenant, priority, run_at, id
@@ -24,7 +25,7 @@ with recursive stream (tenant, priority, head_type, nth, is_round) as (
     )
     union all
     (
-      select tenant, priority, type, true from millrace.job
+      select tenant, priority, type, run_at, id, true from millrace.job
       where not stream.is_round and queue = $2 and status = 'pending' and crashes = 0 and tenant is not null
       order by tenant, priority, run_at, id
       limit 1
@@ -34,13 +35,13 @@ with recursive stream (tenant, priority, head_type, nth, is_round) as (
   where stream.nth < $5
     and (not next.is_round or $4::text is null or next.tenant <= $4)
 ),
-level (priority, head_type) as (
-  select -1, null
+level (priority, head_type, run_at, id) as (
+  select -1, null, null::timestamptz, null::bigint
   union all
-  select next.priority, next.type
+  select next.priority, next.type, next.run_at, next.id
   from level
   cross join lateral (
-    select priority, type from millrace.job
+    select priority, type, run_at, id from millrace.job
     where queue = $2 and status = 'pending' and crashes = 0 and tenant is null and priority > level.priority
     order by priority, run_at, id
     limit 1
@@ -56,6 +57,7 @@ left join lateral (
   select id, type, run_at, case when type = any($11) then payload end as payload from millrace.job
   where queue = $2 and status = 'pending' and crashes = 0 and tenant = stream.tenant
     and type = wanted.type and priority = stream.priority and run_at <= coalesce($1, now())
+    and (job.run_at, job.id) >= (stream.run_at, stream.id)
     and id <> all($12::bigint[])
   order by run_at, id
   limit $6 * coalesce(special.weight, 1)
@@ -69,6 +71,7 @@ left join lateral (
   select id, type, run_at, case when type = any($11) then payload end as payload from millrace.job
   where queue = $2 and status = 'pending' and crashes = 0 and tenant is null
     and type = wanted.type and priority = level.priority and run_at <= coalesce($1, now())
+    and (job.run_at, job.id) >= (level.run_at, level.id)
     and id <> all($12::bigint[])
   order by run_at, id
   limit $9
