@@ -267,9 +267,9 @@ create index job_for_share_by_type_idx on millrace.job (queue, tenant, type, pri
   where ((status = 'pending') and (crashes = 0) and (tenant is not null));
 create index job_for_share_idx on millrace.job (queue, tenant, priority, run_at, id)
   where ((status = 'pending') and (crashes = 0) and (tenant is not null));
-create index job_governed_idx on millrace.job (queue, tenant, type)
+create index job_governed_idx on millrace.job (queue, started_at, tenant, type)
   where ((status = 'processing') and (limits is not null));
-create index job_limited_idx on millrace.job (queue)
+create index job_limited_idx on millrace.job (queue, started_at)
   where ((status = 'processing') and (limits <> '{}'[]));
 create index job_running_idx on millrace.job (worker_id, started_at)
   where (status = 'processing');
@@ -600,8 +600,9 @@ create table millrace.pause (
 );
 
 create table millrace.queue_turn (
-  queue  text not null,
-  tenant text not null,
+  queue         text not null,
+  tenant        text not null,
+  running_since timestamptz,
   constraint queue_turn_pkey primary key (queue)
 ) with (
   fillfactor=50,

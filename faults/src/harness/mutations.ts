@@ -140,7 +140,7 @@ const table = {
   /** No tenant is offered more than one slot, however many are free. */
   'one-job-per-tenant': [edit('governedLook', /limit (\$6 \* coalesce\(special\.weight, 1\))/, 'limit least(1, $6)')],
   /** What runs under a limit is not counted. */
-  'running-uncounted': [edit('governedStanding', "limits <> '{}' and name", "limits <> '{}' and false and name")],
+  'running-uncounted': [edit('governedStanding', "limits <> '{}'", "limits <> '{}' and false")],
   /** Several processes count and take at once. */
   'governed-without-lock': [edit('governedLock', 'bool_and(pg_try_advisory_xact_lock(key))', 'bool_and(key <> 0)')],
   /** A claim that was cut short keeps its locks for as long as its connection stands. */

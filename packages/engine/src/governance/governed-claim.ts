@@ -5,6 +5,7 @@
 // processes together. Somebody else holding a lock is no reason to wait: whoever has it is handing out the same work.
 import { type Clock, monotonicMs } from '../clock.ts'
 import type { Registry } from '../contract/registry.ts'
+import type { Entry } from '../queue-entry.ts'
 import type { Session } from '../store/db.ts'
 import {
   governedLock,
@@ -15,9 +16,9 @@ import {
   type Seen,
   type Standing,
 } from '../store/governed-claims.ts'
-import type { ClaimedJob } from '../store/job-claims.ts'
+import type { ClaimedJob, Position } from '../store/job-claims.ts'
 import { compareIds } from '../store/job-id.ts'
-import { firstOffer, isAnyoneShort, type Look, largerOffer, SPARE, turnAfter } from './look.ts'
+import { firstOffer, frontiers, isAnyoneShort, type Look, largerOffer, SPARE, turnAfter } from './look.ts'
 import type { QueueMemory } from './queue-memory.ts'
 import { type Candidate, Round } from './round.ts'
 import { PER_TENANT, type Rules } from './rules.ts'
@@ -30,6 +31,8 @@ const SUSPECTS = 10
 const MAX_VAIN_LOOKS = 20
 /** How long a queue is looked at type by type after a head was seen that may not run here. */
 const BY_TYPE_MS = 5_000
+
+const FROM_HEAD: Entry = { from: 'head', behind: [] }
 
 export interface GovernedRequest {
   readonly queue: string
@@ -110,16 +113,19 @@ export class GovernedClaim {
             ids: chosen.map(({ id }) => id).sort(compareIds),
             types: request.types.map((each) => ({ ...each, limits: round.namedLimitsOf(each.type) })),
             turn,
+            since: standing.since,
             spent: round.meters.spent,
             isDurable: round.hasLimits,
           })
         : []
     round.serve(chosen, jobs)
+    if (!look.byType) memory.entryFor(round.types).moved(frontiers(look, jobs), look.walked)
     if (jobs.length < chosen.length) memory.missed(chosen, jobs)
     // In the order of the choice: sorted by due time, those whose turn comes often would stand behind all others.
     const order = new Map(chosen.map(({ id }, i) => [id, i]))
     const inTurn = [...jobs].sort((a, b) => (order.get(a.id) ?? 0) - (order.get(b.id) ?? 0))
-    return { jobs: inTurn, state: this.#stateAfter({ round, look, chosen }), waitMs: round.waitMs }
+    const state = this.#stateAfter({ round, look, chosen })
+    return { jobs: inTurn, state, waitMs: Math.min(round.waitMs, this.#untilFurtherUp(round, look)) }
   }
 
   /** Looks and chooses; again with larger offers, if somebody had more than was asked for and would get it. */
@@ -156,7 +162,8 @@ export class GovernedClaim {
   async #look({ round, standing, streams, offer }: Asked): Promise<Look> {
     const { queue, slots, mayTakeSuspect } = this.#request
     const { clock, memory } = this.#knowledge
-    const look = (byType: boolean): Promise<Seen[]> =>
+    const except = memory.heldElsewhere()
+    const look = (byType: boolean, entries: readonly Position[]): Promise<Seen[]> =>
       governedLook(this.#tx, clock.databaseNow(), {
         queue,
         types: round.types,
@@ -168,21 +175,33 @@ export class GovernedClaim {
         plainOffer: Math.ceil(slots * SPARE),
         suspectOffer: mayTakeSuspect ? SUSPECTS : 0,
         costedTypes: round.costedTypes,
-        except: memory.heldElsewhere(),
+        except,
+        entries,
       })
     let byType = round.hasExcluded || monotonicMs() < memory.byTypeUntilMs
-    let seen = await look(byType)
+    const sentAtMs = monotonicMs()
+    let entry: Entry = byType ? FROM_HEAD : memory.entryFor(round.types).enter(sentAtMs)
+    let seen = await look(byType, entry.behind)
+    const walkMs = memory.beyond.of(monotonicMs() - sentAtMs, seen.length)
     if (!byType && round.hasForeignHead(seen)) {
       memory.byTypeUntilMs = monotonicMs() + BY_TYPE_MS
       byType = true
-      seen = await look(true)
+      entry = FROM_HEAD
+      seen = await look(byType, entry.behind)
     }
     const found = seen.reduce((most, [nth]) => Math.max(most, nth), 0)
     if (found > 0) memory.sawTenants()
     const isCut = found >= streams
     const plainStream = seen.some(([nth]) => nth === 0) ? 1 : 0
     memory.streams = isCut ? Number.POSITIVE_INFINITY : Math.max(1, found + plainStream)
-    return { seen, byType, isCut, offer }
+    const isWhole = !byType && except.length === 0
+    return { seen, byType, isCut, offer, isWhole, walked: { from: entry.from, sentAtMs, walkMs } }
+  }
+
+  /** What stands before the entries is still to be looked at. */
+  #untilFurtherUp({ types }: Round, { walked: { from } }: Look): number {
+    if (from === 'head') return Number.POSITIVE_INFINITY
+    return this.#knowledge.memory.entryFor(types).untilFurtherUp(from, monotonicMs())
   }
 
   #stateAfter({ round, look, chosen }: Decision & { look: Look }): GovernedAnswer['state'] {

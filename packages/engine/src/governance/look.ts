@@ -1,5 +1,9 @@
 // What a governed claim saw of a queue's streams, and what follows for the next one.
+
+import type { Walked } from '../queue-entry.ts'
 import type { Seen } from '../store/governed-claims.ts'
+import type { Position } from '../store/job-claims.ts'
+import { compareIds } from '../store/job-id.ts'
 import type { Candidate } from './round.ts'
 
 /** More than asked for, because limits and shares turn some away. */
@@ -24,6 +28,9 @@ export interface Look {
   readonly isCut: boolean
   /** How many each stream of weight 1 was asked for. */
   readonly offer: number
+  /** Nothing of these types was left out: neither by type, nor because somebody else held it a moment ago. */
+  readonly isWhole: boolean
+  readonly walked: Walked
 }
 
 /** Behind whom the next look begins: the last one served, or looked at; null: as before. */
@@ -48,3 +55,29 @@ function countByStream(streams: readonly number[]): Map<number, number> {
   for (const nth of streams) counts.set(nth, (counts.get(nth) ?? 0) + 1)
   return counts
 }
+
+/**
+ * Where the next look at each stream may begin: before the first job that was left, or else behind the last one taken. What was
+ * not seen must not be passed.
+ */
+export function frontiers({ seen, isWhole }: Look, taken: readonly { id: string }[]): Position[] {
+  if (!isWhole) return []
+  const isTaken = new Set(taken.map(({ id }) => id))
+  const streams = new Map<string, { left?: Position; last?: Position }>()
+  for (const [nth, tenant, , id, type, priority, runAtS] of seen) {
+    if (nth < 0 || id === null) continue
+    const key = `${nth} ${priority}`
+    const stream = streams.get(key) ?? {}
+    const job = { tenant, type, priority, runAtS, id }
+    if (!isTaken.has(id)) {
+      if (stream.left === undefined || isBefore(job, stream.left)) stream.left = job
+    } else if (stream.last === undefined || isBefore(stream.last, job)) stream.last = job
+    streams.set(key, stream)
+  }
+  return [...streams.values()].flatMap(({ left, last }) => (left === undefined ? (last ?? []) : justBefore(left)))
+}
+
+const isBefore = (a: Position, b: Position): boolean =>
+  a.runAtS < b.runAtS || (a.runAtS === b.runAtS && compareIds(a.id, b.id) < 0)
+
+const justBefore = (job: Position): Position => ({ ...job, id: String(BigInt(job.id) - 1n) })

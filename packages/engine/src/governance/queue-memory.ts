@@ -1,5 +1,7 @@
 // What a process remembers of a governed queue from one claim to the next.
 import { monotonicMs } from '../clock.ts'
+import { Beyond } from '../long-walk.ts'
+import { QueueEntry } from '../queue-entry.ts'
 import { Balance } from './balance.ts'
 import { Turns } from './turns.ts'
 
@@ -7,6 +9,10 @@ import { Turns } from './turns.ts'
 const MISSED_MS = 500
 /** A queue in which no job of a tenant was seen for this long is claimed as a plain one again. */
 const SHARED_MS = 60_000
+
+/** Pauses and limits leave out now these types, now those: of so many sets it is known where to look. */
+const MAX_ENTRIES = 8
+const MS_PER_JOB_SEEN = 0.01
 
 /** What is known about a queue from the last look. */
 export class QueueMemory {
@@ -17,7 +23,22 @@ export class QueueMemory {
   sharedUntilMs = 0
   readonly turns = new Turns()
   readonly balance = new Balance()
+  /** What a look took beyond its jobs. */
+  readonly beyond = new Beyond({ msPerRow: MS_PER_JOB_SEEN })
+  /** By the types that were looked for: where those of one set have all been taken, others may wait. */
+  readonly #entries = new Map<string, QueueEntry>()
   readonly #missed = new Map<string, number>()
+
+  /** Where looks for these types begin. */
+  entryFor(types: readonly string[]): QueueEntry {
+    const key = JSON.stringify([...types].sort())
+    const entry = this.#entries.get(key) ?? new QueueEntry('tenant')
+    this.#entries.delete(key)
+    this.#entries.set(key, entry)
+    const [oldest] = this.#entries.keys()
+    if (this.#entries.size > MAX_ENTRIES) this.#entries.delete(oldest as string)
+    return entry
+  }
 
   /** What was chosen and could not be taken: somebody else holds those rows, perhaps for long. */
   missed(chosen: readonly { id: string }[], taken: readonly { id: string }[]): void {

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import { plainArray, textArray } from './arrays.ts'
 import type { Session } from './db.ts'
-import { type ClaimedJob, type ClaimedTuple, claimedJobs } from './job-claims.ts'
+import { type ClaimedJob, type ClaimedTuple, claimedJobs, type Position } from './job-claims.ts'
 import type { Now } from './jobs.ts'
 
 /** Ascending: whoever takes several takes them in one order. `what`: 'queue:default', 'limit:openai'. */
@@ -32,6 +32,8 @@ export interface Standing {
   readonly version: number
   readonly nowS: number
   readonly turn: string | null
+  /** No run of the queue began before, if that is worth writing down. */
+  readonly since: Date | null
   readonly running: readonly (readonly [tenant: string | null, type: string, jobs: number])[] | null
   readonly held: readonly (readonly [limit: string, tenant: string | null, jobs: number])[] | null
   readonly rates:
@@ -64,6 +66,8 @@ export interface LookRequest {
   readonly costedTypes: readonly string[]
   /** Ids of jobs that somebody else held a moment ago. */
   readonly except: readonly string[]
+  /** Of these tenants, or of none, at these priorities only what comes after these jobs. */
+  readonly entries: readonly Position[]
 }
 
 /** A head of a stream. */
@@ -94,6 +98,10 @@ export function governedLook(session: Session, now: Now, request: LookRequest): 
     request.suspectOffer,
     textArray(request.costedTypes),
     plainArray(request.except),
+    textArray(request.entries.map(({ tenant }) => tenant)),
+    plainArray(request.entries.map(({ priority }) => priority)),
+    plainArray(request.entries.map(({ runAtS }) => runAtS)),
+    plainArray(request.entries.map(({ id }) => id)),
   ])
 }
 
@@ -105,6 +113,8 @@ export interface TakeRequest {
   readonly queue: string
   /** Behind whom the next claim begins; '': at the start; null: as before. */
   readonly turn: string | null
+  /** No run of the queue began before; null: as before. */
+  readonly since: Date | null
   readonly spent: readonly { limit: string; tenant: string; starts: unknown }[]
   readonly isDurable: boolean
 }
@@ -125,6 +135,7 @@ export async function governedTake(session: Session, now: Now, request: TakeRequ
     textArray(spent.map(({ starts }) => JSON.stringify(starts))),
     textArray(types.map(({ limits }) => textArray(limits))),
     request.isDurable,
+    request.since,
   ])
   return claimedJobs(tuples, now)
 }

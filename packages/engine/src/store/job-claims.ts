@@ -7,7 +7,9 @@ import { ownCorrelation } from './own-correlation.ts'
 
 /** Where a job stands in its queue. */
 export interface Position {
-  /** Counts where a queue is claimed from type by type. */
+  /** Counts where a queue is claimed from tenant by tenant. */
+  readonly tenant: string | null
+  /** Counts where it is claimed from type by type. */
   readonly type: string
   readonly priority: number
   /** Its due time in seconds, as the database says it. */

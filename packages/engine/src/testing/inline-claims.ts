@@ -118,6 +118,7 @@ export class InlineClaims {
       workerId: this.workerId,
       queue: job.queue,
       turn: null,
+      since: null,
       spent: [],
       isDurable: false,
     })

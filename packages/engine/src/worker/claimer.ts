@@ -3,13 +3,13 @@
 import { type Clock, monotonicMs } from '../clock.ts'
 import type { BreakerGate } from '../governance/breaker-gate.ts'
 import type { Governor } from '../governance/governor.ts'
+import { Beyond, LongWalk } from '../long-walk.ts'
+import type { Entry } from '../queue-entry.ts'
 import type { Database } from '../store/db.ts'
 import { type ClaimedJob, jobClaim, lookAround, type TypeInQueue } from '../store/job-claims.ts'
 import type { LaneGroup, LaneType, Share } from './lane.ts'
-import { LongWalk } from './long-walk.ts'
 import { type Claim, OpenClaims } from './open-claims.ts'
 import { claimProbe } from './probe-claim.ts'
-import type { Entry } from './queue-entry.ts'
 
 /** A claim that finds no more than that has found all there was. */
 export const FEW_JOBS = 10
@@ -59,8 +59,10 @@ export class Claimer {
   /** Groups that looked for a probe in vain, and when they may again. */
   readonly #noProbeUntilMs = new Map<LaneGroup, number>()
   #rotation = 0
-  /** What the quickest claims took lately, apart from their jobs. */
-  readonly #leastMs = { together: Number.POSITIVE_INFINITY, byType: Number.POSITIVE_INFINITY }
+  readonly #beyond = {
+    together: new Beyond({ msPerRow: MS_PER_JOB }),
+    byType: new Beyond({ msPerRow: MS_PER_JOB }),
+  }
   /** The last claim found little. */
   #isQuiet = true
 
@@ -121,7 +123,8 @@ export class Claimer {
     const sentAtMs = monotonicMs()
     const entries = wanted.map(({ queue }) => queue.entry({ byType }).enter(sentAtMs))
     const { jobs, answeredAtMs } = await this.#askFor(group, wanted, { types, byType, entries })
-    const walkMs = this.#walkOf(answeredAtMs - sentAtMs, jobs.length, byType ? 'byType' : 'together')
+    const beyond = byType ? this.#beyond.byType : this.#beyond.together
+    const walkMs = beyond.of(answeredAtMs - sentAtMs, jobs.length)
     this.#isQuiet = jobs.length <= FEW_JOBS
     wanted.forEach(({ queue, limit }, i) => {
       const { from } = entries[i] as Entry
@@ -133,13 +136,6 @@ export class Claimer {
       // Behind the entry, that is: what stands further up is still to be looked at.
       if (from !== 'head') this.#services.dueIn(entry.untilFurtherUp(from, monotonicMs()))
     })
-  }
-
-  /** What a claim took beyond the way to the server and back, and beyond its jobs. */
-  #walkOf(tookMs: number, jobs: number, how: 'together' | 'byType'): number {
-    const restMs = tookMs - jobs * MS_PER_JOB
-    this.#leastMs[how] = Math.min(restMs, this.#leastMs[how] * 1.01 + 0.01)
-    return restMs - this.#leastMs[how]
   }
 
   #isByType(group: LaneGroup): boolean {

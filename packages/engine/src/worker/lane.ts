@@ -1,5 +1,5 @@
 import { monotonicMs } from '../clock.ts'
-import { QueueEntry } from './queue-entry.ts'
+import { QueueEntry } from '../queue-entry.ts'
 import type { Run } from './run.ts'
 
 /** A job type as a lane runs it. */
@@ -26,8 +26,8 @@ export class LaneQueue {
   wakeUps = 0
   /** What it is owed by the round robin. */
   credit = 0
-  readonly #entry = new QueueEntry({ isByType: false })
-  readonly #entryByType = new QueueEntry({ isByType: true })
+  readonly #entry = new QueueEntry('priority')
+  readonly #entryByType = new QueueEntry('type')
 
   constructor(options: { name: string; weight: number; pollIntervalMs: number; isCritical?: boolean }) {
     this.name = options.name

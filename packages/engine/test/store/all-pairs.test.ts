@@ -93,6 +93,7 @@ async function claimGoverned(): Promise<void> {
     ...strangers,
     queue: 'default',
     turn: null,
+    since: null,
     spent: [],
     isDurable: false,
   })

@@ -47,7 +47,7 @@ async function setup() {
 
 const positionsOf = (t: Awaited<ReturnType<typeof setup>>, ...payloads: string[]): Promise<Position[]> =>
   t.sql<Position & Record<string, unknown>>(
-    `select type, priority, date_part('epoch', run_at) as "runAtS", id from millrace.job
+    `select tenant, type, priority, date_part('epoch', run_at) as "runAtS", id from millrace.job
      where payload::text = any($1) order by priority`,
     [payloads.map((payload) => JSON.stringify(payload))],
   )

@@ -3,6 +3,7 @@
 import { randomUUID } from 'node:crypto'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { statementTexts } from '#src/store/sql.generated'
 import { freshDatabase } from '../support/database.ts'
 import { planOf } from '../support/plans.ts'
 
@@ -22,8 +23,7 @@ beforeAll(async () => {
   holder = new pg.Client(database.url)
   await Promise.all([client.connect(), holder.connect()])
   await client.query('alter table millrace.job set (autovacuum_enabled = off)')
-  await fill(GONE, 3, 'good')
-  await fill(GONE, 5, 'good')
+  for (const priority of [3, 5]) await fill(GONE, { priority })
   await client.query('analyze millrace.job')
   await holder.query('begin isolation level repeatable read')
   await holder.query('select 1 from millrace.worker')
@@ -33,7 +33,7 @@ beforeAll(async () => {
   )
   const list = (of: (row: (typeof rows)[number]) => unknown) => `{${rows.map(of).join()}}`
   entries = ['{q,q}', list(({ priority }) => priority), list(({ s }) => s), list(({ id }) => id)]
-  await fill(20, 5, 'good')
+  await fill(20, { priority: 5 })
 }, 60_000)
 
 afterAll(async () => {
@@ -41,11 +41,11 @@ afterAll(async () => {
   await database.drop()
 })
 
-const fill = (count: number, priority: number, type: string) =>
+const fill = (count: number, { priority, tenant = null }: { priority: number; tenant?: string | null }) =>
   client.query(
-    `insert into millrace.job (type, queue, priority, run_at, max_attempts, payload, created_at, updated_at)
-     select $1, 'q', $2, now(), 5, '{}', now(), now() from generate_series(1, $3)`,
-    [type, priority, count],
+    `insert into millrace.job (type, queue, tenant, priority, run_at, max_attempts, payload, created_at, updated_at)
+     select 'good', 'q', $1, $2, now(), 5, '{}', now(), now() from generate_series(1, $3)`,
+    [tenant, priority, count],
   )
 
 const claim = [null, '{q}', '{10}', '{good}', '{60000}', randomUUID(), randomUUID(), '{q}', 1]
@@ -79,5 +79,63 @@ describe.each(['force_custom_plan', 'force_generic_plan'])('%s', (mode) => {
     expect((await planOf(client, 'jobNextDue', [null, '{q}', ...nowhere])).buffers).toBeGreaterThan(2 * WALK)
     expect((await planOf(client, 'lookAround', ['{q}', '{q}', '{good}'])).buffers).toBeLessThan(FEW)
     expect((await planOf(client, 'lookAround', ['{q}', '{}', '{}'])).buffers).toBeGreaterThan(2 * WALK)
+  })
+})
+
+describe('with jobs of tenants', () => {
+  const look = [null, 'q', '{good}', null, 100, 5, '{}', '{}', 50, 10, '{}', '{}']
+  let tenantEntries: string[]
+
+  beforeAll(async () => {
+    const tenants = ['a', 'b', 'c']
+    for (const tenant of tenants) await fill(GONE, { priority: 5, tenant })
+    const { rows } = await client.query<{ tenant: string; s: number; id: string }>(
+      `with gone as (delete from millrace.job where tenant is not null returning id, tenant, run_at)
+       select distinct on (tenant) tenant, date_part('epoch', run_at) as s, id from gone order by tenant, run_at desc, id desc`,
+    )
+    // The other way round: the order in which they are given does not matter.
+    rows.reverse()
+    const [queues, priorities, times, ids] = entries.map((each) => each.slice(1, -1)) as [
+      string,
+      string,
+      string,
+      string,
+    ]
+    expect(queues).toBe('q,q')
+    tenantEntries = [
+      `{${rows.map(({ tenant }) => tenant).join()},NULL,NULL}`,
+      `{5,5,5,${priorities}}`,
+      `{${rows.map(({ s }) => s).join()},${times}}`,
+      `{${rows.map(({ id }) => id).join()},${ids}}`,
+    ]
+    for (const tenant of ['a', 'c', 'd']) await fill(7, { priority: 5, tenant })
+    await fill(7, { priority: 2, tenant: 'c' })
+  })
+
+  test.each(['governedLook', 'governedLookTypes'] as const)(
+    '%s enters every stream behind its last job',
+    async (statement) => {
+      for (const mode of ['force_custom_plan', 'force_generic_plan']) {
+        await client.query(`set plan_cache_mode = ${mode}`)
+        const fromHeads = await planOf(client, statement, [...look, ...nowhere])
+        const entered = await planOf(client, statement, [...look, ...tenantEntries])
+        // Five of each of a, c, c, d, and the twenty without tenant.
+        expect([fromHeads.rows, entered.rows]).toEqual([40, 40])
+        expect(fromHeads.buffers).toBeGreaterThan(5 * WALK)
+        expect(fromHeads.buffers).toBeLessThan(10 * WALK)
+        expect(entered.buffers).toBeLessThan(2 * FEW)
+      }
+    },
+  )
+
+  test('what is seen is the same, from wherever the turn begins', async () => {
+    for (const turn of [null, '', 'a', 'b', 'bb', 'c', 'd', 'z']) {
+      const seen = async (given: readonly string[]) => {
+        const values = [...look.slice(0, 3), turn, ...look.slice(4), ...given]
+        const { rows } = await client.query(statementTexts.governedLook, values)
+        return rows.map(({ nth, tenant, priority, id }) => [nth, tenant, priority, id])
+      }
+      expect(await seen(tenantEntries), `${turn}`).toEqual(await seen(nowhere))
+    }
   })
 })

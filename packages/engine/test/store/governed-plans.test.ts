@@ -35,11 +35,16 @@ afterAll(async () => {
   await database.drop()
 })
 
-/** What is done to the table of live jobs, and sorts of anything. */
+/** What is done to the table of live jobs, and sorts of anything but the entries. */
 const onJobs = ({ nodes }: Plan): string[] =>
-  nodes.flatMap((node) => (node['Relation Name'] === 'job' || node['Node Type'] === 'Sort' ? node['Node Type'] : []))
+  nodes.flatMap((node) => {
+    const isSort = node['Node Type'] === 'Sort' && node.Plans?.[0]?.['Node Type'] !== 'Function Scan'
+    return node['Relation Name'] === 'job' || isSort ? node['Node Type'] : []
+  })
 
-const look = (types: string) => [null, 'q', types, null, 100, 10, '{big}', '{0}', 50, 10, '{}', '{}']
+const NO_ENTRIES = ['{}', '{}', '{}', '{}']
+
+const look = (types: string) => [null, 'q', types, null, 100, 10, '{big}', '{0}', 50, 10, '{}', '{}', ...NO_ENTRIES]
 
 async function expectGoodPlans() {
   for (const mode of ['force_custom_plan', 'force_generic_plan']) {
@@ -48,7 +53,7 @@ async function expectGoodPlans() {
       ['governedLook', look('{good,foreign}'), 1_500],
       ['governedLookTypes', look('{good}'), 1_500],
       ['governedStanding', [null, 'q', '{}'], 100],
-      ['jobNextDue', [null, '{q}', '{}', '{}', '{}', '{}'], 1_000],
+      ['jobNextDue', [null, '{q}', ...NO_ENTRIES], 1_000],
       ['lookAround', ['{q}', '{}', '{}'], 200],
       ['tenantCount', ['q', 'big', 100], 200],
       ['workKnown', [], 100],
@@ -93,7 +98,7 @@ describe('beside large backlogs of others', () => {
       '{}',
       '{"{}"}',
     ]
-    const plan = await planOf(client, 'governedTake', [...values, false])
+    const plan = await planOf(client, 'governedTake', [...values, false, null])
     expect(plan.rows).toBe(100)
     expect(onJobs(plan)).not.toContain('Seq Scan')
     // Each row is found twice, rewritten, and entered into its indexes anew.

@@ -47,7 +47,7 @@ export async function hands(contracts: readonly JobContract[], start = '2030-01-
         [clock.now()],
       )
       const ids = due.map(({ id }) => id)
-      const shared = { ...claim, ids, types, queue: 'default', turn: null, spent: [], isDurable: false }
+      const shared = { ...claim, ids, types, queue: 'default', turn: null, since: null, spent: [], isDurable: false }
       return [...jobs, ...(await governedTake(db, clock.now(), shared))].map((job) => ({ job, runId: claim.runId }))
     },
 

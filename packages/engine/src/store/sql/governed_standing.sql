@@ -1,25 +1,46 @@
 -- What a governed claim of a queue has to know, after it has the locks: what runs, what was started lately, whose turn it is.
 -- Params:  $1 now timestamptz or null, $2 queue text, $3 limits text[] by name
--- Returns: one row: version of the rules, now_s, turn, running as [tenant, type, count], held as [limit, tenant, count],
---          rates as [limit, tenant, starts, held_until_s]
+-- Returns: one row: version of the rules, now_s, turn, since: when the oldest run began or, while there is none, now, if that is news,
+--          running as [tenant, type, count], held as [limit, tenant, count], rates as [limit, tenant, starts, held_until_s]
 -- Locks:   none
 -- Index:   job_governed_idx, job_limited_idx, limit_rate_pkey, queue_turn_pkey
 -- The clock is read after the locks were taken; now() is the time of the transaction's begin.
+-- Runs are counted from running_since on, which governed_take.sql writes: whoever counts and whoever starts runs has the queue's lock,
+-- so none can be missed. It is news only now and then, because a row that is written often is slow to read where nothing is vacuumed.
+with turn as materialized (
+  select tenant, running_since from millrace.queue_turn where queue = $2
+),
+here as materialized (
+  select tenant, type, count(*) as jobs, min(started_at) as since
+  from millrace.job
+  where queue = $2 and status = 'processing' and limits is not null
+    and started_at >= coalesce((select running_since from turn), '-infinity')
+  group by tenant, type
+),
+oldest as (
+  -- A little earlier, as a driver may know milliseconds only.
+  select coalesce(min(since) - interval '1 millisecond', $1, clock_timestamp()) as since from here
+)
 select
   (select version from millrace.rules_version)::float8 as version,
   extract(epoch from coalesce($1, clock_timestamp()))::float8 as now_s,
-  (select tenant from millrace.queue_turn where queue = $2) as turn,
-  (select jsonb_agg(jsonb_build_array(tenant, type, jobs)) from (
-     select tenant, type, count(*) as jobs from millrace.job
-     where queue = $2 and status = 'processing' and limits is not null
-     group by tenant, type
-   ) as here) as running,
+  (select tenant from turn) as turn,
+  (select since from oldest
+   where since > coalesce((select running_since from turn), '-infinity') + interval '2 seconds') as since,
+  (select jsonb_agg(jsonb_build_array(tenant, type, jobs)) from here) as running,
   case when $3::text[] <> '{}' then
     (select jsonb_agg(jsonb_build_array(name, tenant, jobs)) from (
-       select name, tenant, count(*) as jobs
-       from millrace.job cross join unnest(limits) as name
-       where status = 'processing' and limits <> '{}' and name = any($3)
-       group by name, tenant
+       select name, run.tenant, count(*) as jobs
+       from millrace.queue_turn
+       cross join lateral (
+         select tenant, limits from millrace.job
+         where job.queue = queue_turn.queue and status = 'processing' and limits <> '{}'
+           and started_at >= coalesce(running_since, '-infinity')
+         offset 0
+       ) as run
+       cross join unnest(run.limits) as name
+       where name = any($3)
+       group by name, run.tenant
      ) as taken)
   end as held,
   case when $3::text[] <> '{}' then

@@ -2,19 +2,24 @@
 -- Params:  $1 now timestamptz or null, $2 ids bigint[], $3 types text[] the worker can run, $4 stuck_after_ms float8[] of those,
 --          $5 run_id uuid, $6 worker_id uuid, $7 queue text, $8 turn: tenant text behind which the next claim begins, or null,
 --          $9 rates text[], $10 tenants text[], $11 starts jsonb[] of those, $12 limits text[] of those types, each
---          the text of an array of names, $13 durable boolean
+--          the text of an array of names, $13 durable boolean, $14 since timestamptz: no run of the queue began before, or null
 -- Returns: the claimed jobs, as job_claim.sql.
 -- Locks:   the claimed rows, skipping what others hold, the queue's turn, the rates.
 -- Index:   job_pkey, worker_pkey, limit_rate_pkey, queue_turn_pkey
+-- running_since is never later than the start of any run, also where the clock was put back.
 -- The commit may be asynchronous only where nothing is spent: a limit must not forget in a crash of the server.
 with lease_not_ended as materialized (
   select set_config('synchronous_commit', case when $13 then current_setting('synchronous_commit') else 'off' end, true)
   where not exists (select from millrace.worker where id = $6 and ended_at is not null)
 ),
 turned as (
-  insert into millrace.queue_turn (queue, tenant)
-  select $7, $8 from lease_not_ended where $8::text is not null
-  on conflict (queue) do update set tenant = excluded.tenant
+  insert into millrace.queue_turn (queue, tenant, running_since)
+  select $7, coalesce($8, stored.tenant, ''),
+    case when $14::timestamptz is not null or stored.running_since is not null
+      then least(coalesce($14, stored.running_since), coalesce($1, now())) end
+  from lease_not_ended left join millrace.queue_turn as stored on stored.queue = $7
+  where $8::text is not null or $14 is not null or stored.queue is null or coalesce($1, now()) < stored.running_since
+  on conflict (queue) do update set tenant = excluded.tenant, running_since = excluded.running_since
 ),
 spent as (
   insert into millrace.limit_rate (name, tenant, starts, updated_at)

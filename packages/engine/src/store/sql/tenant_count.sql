@@ -2,7 +2,7 @@
 -- Params:  $1 queue text, $2 tenant text, $3 at_most int
 -- Returns: one row: jobs
 -- Locks:   none
--- Index:   job_for_share_idx, job_governed_idx, job_suspect_idx, job_blocked_by_order_idx, job_blocked_by_limit_idx
+-- Index:   job_for_share_idx, job_governed_idx, queue_turn_pkey, job_suspect_idx, job_blocked_by_order_idx, job_blocked_by_limit_idx
 select count(*)::int as jobs
 from (
   (select from millrace.job
@@ -11,7 +11,8 @@ from (
   union all
   (select from millrace.job
    where queue = $1 and tenant = $2 and status = 'processing' and limits is not null
-   order by type limit $3)
+     and started_at >= coalesce((select running_since from millrace.queue_turn where queue_turn.queue = $1), '-infinity')
+   order by started_at limit $3)
   union all
   (select from millrace.job
    where queue = $1 and tenant = $2 and status = 'pending' and crashes > 0

@@ -6,15 +6,15 @@
 // given back or committed late. Nearly all of that belongs where claims were a moment ago; so some begin there, and few at the
 // head: the longer each of these walks is, the rarer.
 
-import type { ClaimedJob, Position } from '../store/job-claims.ts'
-import { compareIds } from '../store/job-id.ts'
 import { LongWalk } from './long-walk.ts'
+import type { ClaimedJob, Position } from './store/job-claims.ts'
+import { compareIds } from './store/job-id.ts'
 
 const MAX_HEADLESS_MS = 60_000
 /** "A moment ago" is once to twice this. */
 const MOMENT_MS = 5_000
 /** Those that were claimed from last. The others are entered at their heads. */
-const MAX_STREAMS = 32
+const MAX_STREAMS = 64
 
 /** Where a claim began: at the head, where claims were a moment ago, or where the last one ended. */
 export interface Entry {
@@ -23,12 +23,25 @@ export interface Entry {
   readonly behind: readonly Position[]
 }
 
-/** By stream: a priority, or a type at a priority where the queue is claimed from type by type. */
+/** How a claim was made. */
+export interface Walked extends Pick<Entry, 'from'> {
+  readonly sentAtMs: number
+  /** What it took beyond what such a claim takes. */
+  readonly walkMs: number
+}
+
 type Positions = ReadonlyMap<string, Position>
+
+/** A stream is a priority, or a type or a tenant at a priority where they are claimed apart. */
+const streamBy = {
+  priority: ({ priority }: Position) => `${priority}`,
+  type: ({ type, priority }: Position) => `${priority} ${type}`,
+  tenant: ({ tenant, priority }: Position) => (tenant === null ? `${priority}` : `${priority} ${tenant}`),
+}
 
 export class QueueEntry {
   readonly #streamOf: (job: Position) => string
-  /** The one that was claimed from last at the end. */
+  /** By stream, the one that was claimed from last at the end. */
   readonly #last = new Map<string, Position>()
   /** What #last was a moment ago, and a shorter one. */
   #recent: Positions = new Map()
@@ -40,8 +53,8 @@ export class QueueEntry {
     recent: new LongWalk({ maxRestMs: MAX_HEADLESS_MS }),
   }
 
-  constructor({ isByType }: { isByType: boolean }) {
-    this.#streamOf = isByType ? ({ type, priority }) => `${priority} ${type}` : ({ priority }) => `${priority}`
+  constructor(by: keyof typeof streamBy) {
+    this.#streamOf = streamBy[by]
   }
 
   enter(nowMs: number): Entry {
@@ -57,17 +70,27 @@ export class QueueEntry {
   }
 
   /** What a claim took from this queue, in order, and how long it walked. */
-  claimed(jobs: readonly ClaimedJob[], claim: Pick<Entry, 'from'> & { sentAtMs: number; walkMs: number }): void {
-    const { from, sentAtMs, walkMs } = claim
-    for (const [stream, job] of this.#lastOfEach(jobs)) {
-      const last = this.#last.get(stream)
-      if (from !== 'last' || last === undefined || isBehind(job, last)) this.#remember(stream, job)
+  claimed(jobs: readonly ClaimedJob[], claim: Walked): void {
+    const last = this.#lastOfEach(jobs)
+    // Another claim of this process may have come further meanwhile.
+    const isNews = (stream: string, job: Position) => {
+      const known = this.#last.get(stream)
+      return claim.from !== 'last' || known === undefined || isBehind(job, known)
     }
+    this.moved(
+      [...last].flatMap(([stream, job]) => (isNews(stream, job) ? job : [])),
+      claim,
+    )
+  }
+
+  /** Where the next claims are to begin, one position for each stream that is known better now. */
+  moved(positions: readonly Position[], { from, sentAtMs, walkMs }: Walked): void {
+    for (const position of positions) this.#remember(position)
     if (from !== 'last') this.#dueMs[from] = sentAtMs + this.#walks[from].restAfter(walkMs)
     if (sentAtMs - this.#newestAtMs < MOMENT_MS) return
-    const positions = new Map(this.#last)
-    this.#recent = this.#newestAtMs === Number.NEGATIVE_INFINITY ? positions : this.#newest
-    this.#newest = positions
+    const current = new Map(this.#last)
+    this.#recent = this.#newestAtMs === Number.NEGATIVE_INFINITY ? current : this.#newest
+    this.#newest = current
     this.#newestAtMs = sentAtMs
   }
 
@@ -85,9 +108,11 @@ export class QueueEntry {
     return found
   }
 
-  #remember(stream: string, { type, priority, runAtS, id }: Position): void {
+  #remember({ tenant, type, priority, runAtS, id }: Position): void {
+    const position = { tenant, type, priority, runAtS, id }
+    const stream = this.#streamOf(position)
     this.#last.delete(stream)
-    this.#last.set(stream, { type, priority, runAtS, id })
+    this.#last.set(stream, position)
     const [oldest] = this.#last.keys()
     if (this.#last.size > MAX_STREAMS) this.#last.delete(oldest as string)
   }

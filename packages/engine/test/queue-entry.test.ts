@@ -1,21 +1,21 @@
 import { defineJob, defineQueues, implement } from 'millrace'
 import { describe, expect, test, vi } from 'vitest'
 import { z } from 'zod'
+import { LongWalk } from '#src/long-walk'
+import { QueueEntry } from '#src/queue-entry'
 import type { ClaimedJob } from '#src/store/job-claims'
-import { LongWalk } from '#src/worker/long-walk'
-import { QueueEntry } from '#src/worker/queue-entry'
-import { jobEvent, setup } from '../support/setup.ts'
+import { jobEvent, setup } from './support/setup.ts'
 
 const job = (id: number, runAtS = id, priority = 5, type = 'a') =>
-  ({ id: String(id), type, runAtS, priority, crashes: 0 }) as ClaimedJob
+  ({ id: String(id), tenant: null, type, runAtS, priority, crashes: 0 }) as ClaimedJob
 const SENT = 1_000
 const long = { from: 'head', sentAtMs: SENT, walkMs: 10 } as const
 const recent = { from: 'recent', sentAtMs: SENT, walkMs: 8 } as const
 const later = { from: 'last', sentAtMs: SENT + 100, walkMs: 1 } as const
 
 /** After a long walk from the head, and one from where claims were a moment ago. */
-function entered(jobs: ClaimedJob[], options = { isByType: false }): QueueEntry {
-  const entry = new QueueEntry(options)
+function entered(jobs: ClaimedJob[], by: 'priority' | 'type' | 'tenant' = 'priority'): QueueEntry {
+  const entry = new QueueEntry(by)
   entry.claimed(jobs, long)
   entry.claimed([], recent)
   return entry
@@ -29,7 +29,7 @@ const idsOf = (entry: QueueEntry, nowMs = SENT + 150) =>
 
 describe('the entry of a queue', () => {
   test('is the head while the walk from there is short', () => {
-    const entry = new QueueEntry({ isByType: false })
+    const entry = new QueueEntry('priority')
     entry.claimed([job(1)], { ...long, walkMs: 4 })
     expect(entry.enter(SENT)).toEqual({ from: 'head', behind: [] })
   })
@@ -43,7 +43,7 @@ describe('the entry of a queue', () => {
   })
 
   test('is a minute at most behind the last claimed job', () => {
-    const entry = new QueueEntry({ isByType: false })
+    const entry = new QueueEntry('priority')
     for (let i = 0; i < 20; i++) entry.claimed([job(3)], { ...long, walkMs: 60_000 })
     expect(entry.enter(SENT + 59_999)).toMatchObject({ from: 'recent' })
     expect(entry.enter(SENT + 60_000)).toMatchObject({ from: 'head' })
@@ -57,7 +57,7 @@ describe('the entry of a queue', () => {
   })
 
   test('is at times where claims were five to ten seconds ago', () => {
-    const entry = new QueueEntry({ isByType: false })
+    const entry = new QueueEntry('priority')
     for (let i = 0; i < 20; i++) entry.claimed([job(1)], { ...long, walkMs: 60_000 })
     const ids = [0, 4, 5, 9, 10, 14, 15].map((s) => {
       entry.claimed([job(s + 1)], { from: 'last', sentAtMs: SENT + s * 1_000, walkMs: 0 })
@@ -82,26 +82,26 @@ describe('the entry of a queue', () => {
     const entry = entered([job(7, 7, 0), job(8, 8, 0), job(5), job(6)])
     entry.claimed([job(9, 9, 0)], later)
     expect(entry.enter(SENT + 150).behind).toEqual([
-      { id: '6', type: 'a', runAtS: 6, priority: 5 },
-      { id: '9', type: 'a', runAtS: 9, priority: 0 },
+      { id: '6', tenant: null, type: 'a', runAtS: 6, priority: 5 },
+      { id: '9', tenant: null, type: 'a', runAtS: 9, priority: 0 },
     ])
   })
 
   test('is one of each type at each priority, where types are claimed apart', () => {
     const jobs = [job(1, 1, 0, 'b'), job(2), job(3, 3, 5, 'b'), job(4), job(5, 5, 5, 'b')]
-    const entry = entered(jobs, { isByType: true })
+    const entry = entered(jobs, 'type')
     expect(idsOf(entry)).toEqual(['1', '4', '5'])
     entry.claimed([job(6)], later)
     expect(idsOf(entry)).toEqual(['1', '5', '6'])
     expect(idsOf(entered(jobs))).toEqual(['1', '5'])
   })
 
-  test('is kept of 32 priorities, those that were claimed from last', () => {
-    const entry = entered(Array.from({ length: 32 }, (_, priority) => job(priority + 1, 1, priority)))
-    entry.claimed([job(100, 100, 31)], later)
-    entry.claimed([job(101, 101, 50)], later)
-    expect(entry.enter(SENT + 150).behind.map(({ priority }) => priority)).not.toContain(30)
-    expect(entry.enter(SENT + 150).behind).toHaveLength(32)
+  test('is kept of 64 priorities, those that were claimed from last', () => {
+    const entry = entered(Array.from({ length: 64 }, (_, priority) => job(priority + 1, 1, priority)))
+    entry.claimed([job(100, 100, 63)], later)
+    entry.claimed([job(101, 101, 99)], later)
+    expect(entry.enter(SENT + 150).behind.map(({ priority }) => priority)).not.toContain(62)
+    expect(entry.enter(SENT + 150).behind).toHaveLength(64)
   })
 
   test('is no job that was in a crash: such a one comes from elsewhere', () => {

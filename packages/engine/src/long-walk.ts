@@ -21,3 +21,20 @@ export class LongWalk {
     return this.#believedMs < QUICK_MS ? 0 : Math.min(this.#believedMs * TIMES_AS_RARE, this.#maxRestMs)
   }
 }
+
+/** What statements of one kind take beyond the quickest of them, and beyond what their rows take. */
+export class Beyond {
+  readonly #msPerRow: number
+  #leastMs = Number.POSITIVE_INFINITY
+
+  constructor({ msPerRow }: { msPerRow: number }) {
+    this.#msPerRow = msPerRow
+  }
+
+  of(tookMs: number, rows: number): number {
+    const restMs = tookMs - rows * this.#msPerRow
+    // The quickest of late: what a busy machine cannot do any more is forgotten.
+    this.#leastMs = Math.min(restMs, this.#leastMs * 1.01 + 0.01)
+    return restMs - this.#leastMs
+  }
+}
