@@ -9,6 +9,8 @@ import { batches, trivial } from './trivial-jobs.ts'
 
 const BATCH = 1_000
 const LOOK_EVERY_MS = 5
+/** A list is of one tenant: each batch is a few of them. */
+const TENANTS_PER_BATCH = 5
 
 export interface FlowPlan {
   readonly databaseUrl: string
@@ -17,6 +19,8 @@ export interface FlowPlan {
   readonly worker: Child
   /** How many jobs are kept waiting. */
   readonly depth: number
+  /** Of how many tenants they are, in turn. 0: of none. */
+  readonly tenants: number
   readonly seconds: number
   readonly windowSeconds: number
   step(message: string): void
@@ -58,6 +62,7 @@ export async function flow(plan: FlowPlan): Promise<FlowWindow[]> {
 class Feeder {
   readonly #plan: FlowPlan
   #isStopped = false
+  #turn = 0
 
   constructor(plan: FlowPlan) {
     this.#plan = plan
@@ -69,17 +74,26 @@ class Feeder {
 
   /** Keeps the queue at its depth. */
   async run(): Promise<void> {
-    const { millrace, worker, depth } = this.#plan
+    const { worker, depth } = this.#plan
     const batch = Math.min(BATCH, depth)
     let enqueued = 0
     while (!this.#isStopped) {
       const missing = depth - (enqueued - (await worker.call('handledByWorker')))
       if (missing < batch) await sleep(LOOK_EVERY_MS)
       for (const payloads of batches(missing - (missing % batch), batch)) {
-        await millrace.enqueueMany(trivial, payloads)
+        await this.#enqueue(payloads)
         enqueued += payloads.length
       }
     }
+  }
+
+  async #enqueue(payloads: { n: number }[]): Promise<void> {
+    const { millrace, tenants } = this.#plan
+    if (tenants === 0) return void (await millrace.enqueueMany(trivial, payloads))
+    const size = Math.ceil(payloads.length / TENANTS_PER_BATCH)
+    const parts = Array.from({ length: TENANTS_PER_BATCH }, (_, i) => payloads.slice(i * size, (i + 1) * size))
+    const tenant = () => `tenant-${this.#turn++ % tenants}`
+    await Promise.all(parts.map((part) => millrace.enqueueMany(trivial, part, { tenant: tenant() })))
   }
 }
 

@@ -10,6 +10,11 @@ import { type FlowPlan, type FlowWindow, flow } from '../steady-flow.ts'
 import type { Suite } from '../suite.ts'
 import { trivial } from '../trivial-jobs.ts'
 
+/** What flows: 20 is about as many as one claim serves. */
+const FLOWS = [
+  { name: '', tenants: 0, target: atLeast(0.8) },
+  { name: ', 20 tenants', tenants: 20, target: undefined },
+]
 const FREE = 'no open transaction'
 const HELD = 'transaction open'
 const WARM_UP_SECONDS = 5
@@ -21,7 +26,7 @@ export const horizon: Suite = {
   name: 'horizon',
   summary: 'the rate of a steady flow while another session keeps a transaction open, against the rate without it',
   jobs: 5_000,
-  rounds: 2,
+  rounds: 1,
   seconds: 120,
 
   async run(bench) {
@@ -29,35 +34,37 @@ export const horizon: Suite = {
     const seconds = options.seconds ?? 0
     await using millrace = createMillrace({ database: databaseUrl, jobs: [trivial] })
     await using worker = new Child()
-    const course = (length: number, windows: number, isHeld: boolean) =>
-      flowOnEmpty(bench, { millrace, worker, seconds: length, windowSeconds: length / windows, isHeld })
-    const courses: Record<typeof FREE | typeof HELD, FlowWindow[][]> = { [FREE]: [], [HELD]: [] }
+    const course = (length: number, windows: number, flowing: Pick<Course, 'isHeld' | 'tenants'>) =>
+      flowOnEmpty(bench, { millrace, worker, seconds: length, windowSeconds: length / windows, ...flowing })
+    const courses: Record<string, FlowWindow[][]> = {}
     step('warming up')
-    await course(Math.min(WARM_UP_SECONDS, seconds), 1, false)
-    const trials = ([FREE, HELD] as const).map((name) => ({
-      name,
-      units: { 'at first': 'jobs/s', 'at the end': 'jobs/s' },
-      async measure() {
-        const windows = await course(seconds, Math.min(WINDOWS, seconds), name === HELD)
-        courses[name].push(windows)
-        const first = windows.slice(0, Math.ceil(windows.length * FIRST_SHARE))
-        return { 'at first': meanRate(first), 'at the end': meanRate(windows.slice(-1)) }
-      },
-    }))
+    await course(Math.min(WARM_UP_SECONDS, seconds), 1, { isHeld: false, tenants: 0 })
+    const trials = FLOWS.flatMap(({ name: flowing, tenants }) =>
+      [FREE, HELD].map((state) => ({
+        name: state + flowing,
+        units: { 'at first': 'jobs/s', 'at the end': 'jobs/s' },
+        async measure() {
+          const windows = await course(seconds, Math.min(WINDOWS, seconds), { isHeld: state === HELD, tenants })
+          courses[state + flowing] = [...(courses[state + flowing] ?? []), windows]
+          const first = windows.slice(0, Math.ceil(windows.length * FIRST_SHARE))
+          return { 'at first': meanRate(first), 'at the end': meanRate(windows.slice(-1)) }
+        },
+      })),
+    )
     const measurements = await interleaveTrials(trials, { ...options, progress, step, warmUp: false })
     const of = (name: string, when: string) => named(measurements, name, when)
     return {
       measurements,
-      ratios: [
+      ratios: FLOWS.flatMap(({ name, target }) => [
         ratio(
-          `open for ${seconds} s / never open, at first`,
-          of(HELD, 'at the end'),
-          of(FREE, 'at first'),
-          atLeast(0.8),
+          `open for ${seconds} s / never open, at first${name}`,
+          of(HELD + name, 'at the end'),
+          of(FREE + name, 'at first'),
+          target,
         ),
-        ratio('both at the end', of(HELD, 'at the end'), of(FREE, 'at the end')),
-        ratio('never open, at the end / at first', of(FREE, 'at the end'), of(FREE, 'at first')),
-      ],
+        ratio(`both at the end${name}`, of(HELD + name, 'at the end'), of(FREE + name, 'at the end')),
+        ratio(`never open, at the end / at first${name}`, of(FREE + name, 'at the end'), of(FREE + name, 'at first')),
+      ]),
       details: { courses },
     }
   },
@@ -66,7 +73,7 @@ export const horizon: Suite = {
 const meanRate = (windows: readonly FlowWindow[]): number =>
   windows.reduce((sum, { jobsPerSecond }) => sum + jobsPerSecond, 0) / windows.length
 
-interface Course extends Pick<FlowPlan, 'millrace' | 'worker' | 'seconds' | 'windowSeconds'> {
+interface Course extends Pick<FlowPlan, 'millrace' | 'worker' | 'seconds' | 'windowSeconds' | 'tenants'> {
   readonly isHeld: boolean
 }
 
