@@ -1,8 +1,10 @@
 // Time. The database clock decides when a job is due; this one times what happens inside a process.
 
+/** What the database is told: null means "your own now()", which is what production uses. */
+export type Now = Date | null
+
 export interface Clock {
-  /** What to tell the database: null means "your own now()", which is what production uses. */
-  databaseNow(): Date | null
+  databaseNow(): Now
   /** A clock that is moved by hand tells workers, so that they look for what has become due. Returns its end. */
   onMoved?(listener: () => void): () => void
 }

@@ -1,10 +1,9 @@
 // What people decide about keys of work: let a stopped one go on, change how many of a key run at once.
-import type { Clock } from '../clock.ts'
+import type { Clock, Now } from '../clock.ts'
 import { checkPlaces } from '../contract/keyed.ts'
 import type { Admitter } from '../governance/admitter.ts'
 import { auditWrite } from '../store/audit.ts'
 import type { Database, Session } from '../store/db.ts'
-import type { Now } from '../store/jobs.ts'
 import {
   type KeyLimitSetting,
   keyLimitClear,

@@ -1,5 +1,5 @@
 // Looking at jobs and changing their course from outside.
-import type { Clock } from '../clock.ts'
+import type { Clock, Now } from '../clock.ts'
 import type { Registry } from '../contract/registry.ts'
 import { InvalidDefinition } from '../errors.ts'
 import type { Admitter } from '../governance/admitter.ts'
@@ -9,15 +9,7 @@ import { type JobEvent, jobEvents } from '../store/history.ts'
 import { type CancelledRow, jobCancelRunning, jobCancelWaiting, jobRunNow } from '../store/job-changes.ts'
 import { isJobId } from '../store/job-id.ts'
 import { type JobFilter, jobList } from '../store/job-list.ts'
-import {
-  type Job,
-  type JobAttempt,
-  jobAttempts,
-  jobGet,
-  type Now,
-  type QueueCount,
-  queueCounts,
-} from '../store/jobs.ts'
+import { type Job, type JobAttempt, jobAttempts, jobGet, type QueueCount, queueCounts } from '../store/jobs.ts'
 import { workKeysOf } from '../store/keyed-work.ts'
 import { type JobStep, stepList } from '../store/once-keys.ts'
 import { ensurePartitions } from '../store/partitions.ts'

@@ -1,7 +1,7 @@
 // A change of the rules by a person: written, noted in the audit log and told to the workers as one.
+import type { Now } from '../clock.ts'
 import { auditWrite, type NewAuditEntry } from '../store/audit.ts'
 import type { Database } from '../store/db.ts'
-import type { Now } from '../store/jobs.ts'
 import { rulesChanged } from '../store/rules.ts'
 import type { Transaction } from '../store/transaction.ts'
 import type { Waker } from './waker.ts'

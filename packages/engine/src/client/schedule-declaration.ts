@@ -3,13 +3,14 @@
 // Several workers may start at once: the rows are locked in one order. A cadence that has not changed keeps its timing, so
 // that an interval goes on from where it began; one that has changed counts from now on, and what is due by now is settled
 // by the one before.
+
 import { hostname } from 'node:os'
 import { isDeepStrictEqual } from 'node:util'
+import type { Now } from '../clock.ts'
 import type { Schedule } from '../schedule/define.ts'
 import { afterEdit, firstFire, inPhase } from '../schedule/due.ts'
 import { timingOf, type When } from '../schedule/when.ts'
 import type { Database, Session } from '../store/db.ts'
-import type { Now } from '../store/jobs.ts'
 import {
   clockRead,
   type ScheduleRow,

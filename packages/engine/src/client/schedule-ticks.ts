@@ -2,10 +2,11 @@
 //
 // The payload is made first, outside of any transaction. Then one short transaction moves the schedule on, if nobody has
 // moved it, and writes tick and job. Whoever comes second finds it moved and forgets what it has made.
+
 import { randomUUID } from 'node:crypto'
+import type { Now } from '../clock.ts'
 import { planGivingUp, planTick } from '../schedule/due.ts'
 import type { Session } from '../store/db.ts'
-import type { Now } from '../store/jobs.ts'
 import {
   type AskedTick,
   type NewTick,

@@ -1,4 +1,5 @@
 // Changing a breaker: lock its row, decide by the pure rules, write. One at a time for each service, over all processes.
+import type { Now } from '../clock.ts'
 import type { Service } from '../contract/service.ts'
 import {
   type BreakerFacts,
@@ -9,7 +10,6 @@ import {
   type Probe,
 } from '../store/breakers.ts'
 import type { Session } from '../store/db.ts'
-import type { Now } from '../store/jobs.ts'
 import { type BreakerEvent, mayProbe, nextBreaker, settingsOf } from './breaker-state.ts'
 
 export interface ChangedBreaker {

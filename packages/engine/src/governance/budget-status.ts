@@ -1,9 +1,9 @@
 // Where a budget stands: what the database says, what the program's own table says if there is one, and what follows.
+import type { Now } from '../clock.ts'
 import type { Budget, BudgetLevel } from '../contract/budget.ts'
 import { BudgetExceeded } from '../errors.ts'
 import { type BudgetRow, budgetLook } from '../store/budgets.ts'
 import type { Database, Session } from '../store/db.ts'
-import type { Now } from '../store/jobs.ts'
 import { Transaction } from '../store/transaction.ts'
 import { levelOf, percentOf, remainingOf } from './budget-level.ts'
 import { type OwnTable, readSource } from './budget-source.ts'

@@ -2,6 +2,7 @@
 //
 // Each writer answers by position. Undefined: the key was in motion, because its holder ended or started between two
 // statements, and the caller asks again.
+import type { Now } from '../clock.ts'
 import { type DedupeRule, LIVE, WAITING } from '../contract/dedupe.ts'
 import type { Session } from '../store/db.ts'
 import {
@@ -13,7 +14,7 @@ import {
   jobWithdraw,
   type KeyOf,
 } from '../store/dedup.ts'
-import type { InsertOptions, NewJob, Now } from '../store/jobs.ts'
+import type { InsertOptions, NewJob } from '../store/jobs.ts'
 
 export type KeyedResult =
   | { status: 'queued'; id: string }

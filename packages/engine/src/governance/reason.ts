@@ -1,7 +1,8 @@
 // Why a job is not running: each mechanism that can hold a job back says so itself, in the form declared here.
+import type { Now } from '../clock.ts'
 import type { Registry } from '../contract/registry.ts'
 import type { Session } from '../store/db.ts'
-import type { Job, Now } from '../store/jobs.ts'
+import type { Job } from '../store/jobs.ts'
 
 /** What can hold a job. A new mechanism is named here, and then explain.ts does not compile until it can tell about it. */
 export type Mechanism =

@@ -5,7 +5,7 @@
 //
 // Runs hourly in every worker process; every step is harmless when another process does the same at that moment, and
 // is finished by the next pass if it was cut off.
-import type { Clock } from '../clock.ts'
+import type { Clock, Now } from '../clock.ts'
 import type { Registry } from '../contract/registry.ts'
 import { HistoryRefused } from '../errors.ts'
 import { declareHistory } from '../governance/history.ts'
@@ -14,7 +14,6 @@ import type { Database } from '../store/db.ts'
 import { deadLetterPrune } from '../store/dead-letters.ts'
 import { dedupWindowPrune } from '../store/dedup.ts'
 import { jobCancelWaiting } from '../store/job-changes.ts'
-import type { Now } from '../store/jobs.ts'
 import { oncePrune, stepKeep } from '../store/once-keys.ts'
 import { ensurePartitions, prunePartitions } from '../store/partitions.ts'
 import { pausePrune } from '../store/pauses.ts'

@@ -1,6 +1,6 @@
 // Who changed what, and what was refused to whom.
+import type { Now } from '../clock.ts'
 import type { Session } from './db.ts'
-import type { Now } from './jobs.ts'
 
 export interface AuditEntry {
   id: string

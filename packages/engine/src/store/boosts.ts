@@ -1,8 +1,8 @@
 // Jobs that have waited for long come up.
+import type { Now } from '../clock.ts'
 import type { BoostStep } from '../contract/boost.ts'
 import { plainArray, textArray } from './arrays.ts'
 import type { Session } from './db.ts'
-import type { Now } from './jobs.ts'
 
 export interface QueueBoost {
   readonly queue: string

@@ -1,7 +1,7 @@
 // Circuit breakers: one row per service that has ever failed or been set.
+import type { Now } from '../clock.ts'
 import { textArray } from './arrays.ts'
 import type { Session } from './db.ts'
-import type { Now } from './jobs.ts'
 
 export type BreakerState = 'closed' | 'open' | 'half_open'
 

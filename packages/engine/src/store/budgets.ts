@@ -1,8 +1,8 @@
 // Budgets: where they stand, what is reserved and spent, which limits somebody has set.
+import type { Now } from '../clock.ts'
 import type { Budget } from '../contract/budget.ts'
 import { plainArray, textArray } from './arrays.ts'
 import type { Session } from './db.ts'
-import type { Now } from './jobs.ts'
 
 /** What the database says about a budget. Amounts are whole numbers of its unit. */
 export interface BudgetRow {

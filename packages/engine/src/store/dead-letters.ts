@@ -1,9 +1,9 @@
 // Dead letters: looking at them, deciding about them, forgetting them. Written by job_bury.sql, see settlements.ts.
+import type { Now } from '../clock.ts'
 import type { DeadReason } from '../contract/redrive.ts'
 import type { WorkflowStatus } from '../workflow/graph.ts'
 import { plainArray, textArray } from './arrays.ts'
 import type { Session } from './db.ts'
-import type { Now } from './jobs.ts'
 
 export type DeadLetterStatus =
   /** Nobody has decided yet. */

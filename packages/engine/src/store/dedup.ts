@@ -1,7 +1,8 @@
 // Enqueueing under dedup keys: what holds them, live jobs and windows that outlive them.
+import type { Now } from '../clock.ts'
 import { plainArray, sparseArray, textArray } from './arrays.ts'
 import type { Session } from './db.ts'
-import { type InsertOptions, insertColumns, type NewJob, type Now, telling, workflowsOf } from './jobs.ts'
+import { type InsertOptions, insertColumns, type NewJob, telling, workflowsOf } from './jobs.ts'
 
 export interface KeyOf {
   tenant: string | null

@@ -1,7 +1,7 @@
 // What explains why a job waits.
+import type { Now } from '../clock.ts'
 import type { WorkflowStatus } from '../workflow/graph.ts'
 import type { Session } from './db.ts'
-import type { Now } from './jobs.ts'
 import type { ItemKind } from './workflow-items.ts'
 
 export interface AbleWorkers {

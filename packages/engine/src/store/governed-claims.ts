@@ -1,9 +1,10 @@
 // Claims that count: of queues with tenants, limits or pauses. Four statements in one transaction, under advisory locks.
+
 import { createHash } from 'node:crypto'
+import type { Now } from '../clock.ts'
 import { plainArray, textArray } from './arrays.ts'
 import type { Session } from './db.ts'
 import { type ClaimedJob, type ClaimedTuple, claimedJobs, type Position } from './job-claims.ts'
-import type { Now } from './jobs.ts'
 
 /** Ascending: whoever takes several takes them in one order. `what`: 'queue:default', 'limit:openai'. */
 export function lockKeys(schema: string, what: readonly string[]): string[] {

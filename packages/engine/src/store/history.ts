@@ -1,7 +1,8 @@
 // The history of jobs: which types have one, the triggers that write it while any does, and reading it.
+import type { Now } from '../clock.ts'
 import { textArray } from './arrays.ts'
 import { type Database, qualified, type Session } from './db.ts'
-import type { Job, Now } from './jobs.ts'
+import type { Job } from './jobs.ts'
 import type { Transaction } from './transaction.ts'
 
 export interface HistorySetting {

@@ -1,8 +1,8 @@
 // What people change about live jobs: cancel, run now, prioritise.
+import type { Now } from '../clock.ts'
 import type { Retention } from '../contract/job.ts'
 import { plainArray, textArray } from './arrays.ts'
 import type { Session } from './db.ts'
-import type { Now } from './jobs.ts'
 import { workflowSettle } from './workflow-items.ts'
 
 /** A job and the keys by which it runs, if any. */

@@ -1,8 +1,8 @@
 // Claims of plain queues: what a worker asks for and gets, what it can know before it asks, and how a claim is given back.
+import type { Now } from '../clock.ts'
 import { plainArray, textArray } from './arrays.ts'
 import type { Session } from './db.ts'
 import { compareIds } from './job-id.ts'
-import type { Now } from './jobs.ts'
 import { ownCorrelation } from './own-correlation.ts'
 
 /** Where a job stands in its queue. */

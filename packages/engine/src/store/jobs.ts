@@ -1,12 +1,10 @@
 // Jobs as they are enqueued, and as they are looked at. Between the two: job-claims.ts, running-jobs.ts, job-changes.ts, and
 // settlements.ts for how runs end.
+import type { Now } from '../clock.ts'
 import type { DedupeRule } from '../contract/dedupe.ts'
 import { jsonArray, sharedArray, sparseArray, textArray } from './arrays.ts'
 import type { Session } from './db.ts'
 import type { StatementName } from './statements.ts'
-
-/** Nullable: the database's own now() unless a test moves time. */
-export type Now = Date | null
 
 export interface NewJob {
   type: string

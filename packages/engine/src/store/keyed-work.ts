@@ -1,8 +1,8 @@
 // Keys of work: which of their jobs may be claimed, which keys wait, and what people have set about them.
+import type { Now } from '../clock.ts'
 import { plainArray, textArray } from './arrays.ts'
 import type { Session } from './db.ts'
 import type { KeyedRow } from './job-changes.ts'
-import type { Now } from './jobs.ts'
 
 /** What jobs are ordered or limited by, within a queue and a tenant. */
 export interface WorkKey {

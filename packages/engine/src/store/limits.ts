@@ -1,9 +1,9 @@
 // Limits as they were set at run time, and what is used of them.
+import type { Now } from '../clock.ts'
 import type { Rate } from '../contract/limit.ts'
 import { textArray } from './arrays.ts'
 import type { Session } from './db.ts'
 import type { Standing } from './governed-claims.ts'
-import type { Now } from './jobs.ts'
 
 export interface LimitSetting {
   name: string

@@ -1,7 +1,7 @@
 // Keys under which something is done once: who does it, and what came of it. The steps of a job are such keys too.
+import type { Now } from '../clock.ts'
 import { plainArray, textArray } from './arrays.ts'
 import type { Session } from './db.ts'
-import type { Now } from './jobs.ts'
 import { ARCHIVE_DAYS } from './partitions.ts'
 
 /** What the scope of a step begins with; its job's id follows. The statements spell it out. */

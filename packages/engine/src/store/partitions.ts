@@ -1,8 +1,8 @@
 // The time partitions of archive, attempts and events: created ahead of need, detached and dropped when their time is over.
+import type { Now } from '../clock.ts'
 import { isConflict, isMissing } from '../sql-state.ts'
 import { plainArray, textArray } from './arrays.ts'
 import { type Database, qualified } from './db.ts'
-import type { Now } from './jobs.ts'
 
 /** How many days the archive keeps jobs. */
 export const ARCHIVE_DAYS = [

@@ -1,6 +1,6 @@
 // Pauses of queues, types and tenants.
+import type { Now } from '../clock.ts'
 import type { Session } from './db.ts'
-import type { Now } from './jobs.ts'
 
 /** At least one of them; what belongs to all that are named is paused. */
 export interface PauseTarget {

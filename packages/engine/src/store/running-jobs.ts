@@ -1,6 +1,6 @@
 // Runs as the database knows them: those of one worker, those whose worker is gone, and those beyond their deadline.
+import type { Now } from '../clock.ts'
 import type { Session } from './db.ts'
-import type { Now } from './jobs.ts'
 
 export interface RunningRow {
   id: string

@@ -1,8 +1,8 @@
 // The ticks of schedules: what is due, and what became of each fire time.
+import type { Now } from '../clock.ts'
 import type { Missed } from '../schedule/due.ts'
 import { plainArray, textArray } from './arrays.ts'
 import type { Session } from './db.ts'
-import type { Now } from './jobs.ts'
 
 export type TickOrigin = 'due' | 'manual' | 'backfill'
 export type TickOutcome = 'running' | 'enqueued' | 'skipped' | 'failed' | 'missed'

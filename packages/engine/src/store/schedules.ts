@@ -1,10 +1,10 @@
 // Schedules: what they are, when they are next, who changed them.
+import type { Now } from '../clock.ts'
 import type { ScheduleSettings } from '../schedule/define.ts'
 import type { StoredTiming } from '../schedule/timing.ts'
 import type { When } from '../schedule/when.ts'
 import { textArray } from './arrays.ts'
 import type { Session } from './db.ts'
-import type { Now } from './jobs.ts'
 
 export type ScheduleSource = 'code' | 'runtime'
 

@@ -1,11 +1,11 @@
 // How a run ends. Three statements, each fenced by (id, run_id) and each returning the runs it won.
+import type { Now } from '../clock.ts'
 import type { Retention } from '../contract/job.ts'
 import type { DeadReason } from '../contract/redrive.ts'
 import type { Failure } from '../failure.ts'
 import { jsonArray, plainArray, sharedArray, sparseArray, textArray } from './arrays.ts'
 import type { Session } from './db.ts'
 import { compareIds } from './job-id.ts'
-import type { Now } from './jobs.ts'
 import { type DueWorkflow, type EndedItem, workflowSettle } from './workflow-items.ts'
 
 export interface RecordedFailure extends Failure {

@@ -1,7 +1,7 @@
 // What only millrace/testing asks of the database.
+import type { Now } from '../clock.ts'
 import { textArray } from './arrays.ts'
 import type { Session } from './db.ts'
-import type { Now } from './jobs.ts'
 
 export async function jobBlock(session: Session, id: string): Promise<void> {
   await session.run('jobBlock', [id])

@@ -1,7 +1,7 @@
 // Worker leases.
+import type { Now } from '../clock.ts'
 import { textArray } from './arrays.ts'
 import type { Session } from './db.ts'
-import type { Now } from './jobs.ts'
 
 export interface NewWorker {
   id: string

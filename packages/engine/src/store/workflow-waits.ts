@@ -1,6 +1,6 @@
 // Steps of workflows that wait for a signal or for a time, and the signals.
+import type { Now } from '../clock.ts'
 import type { Session } from './db.ts'
-import type { Now } from './jobs.ts'
 
 export interface NewSignal {
   workflowId: string

@@ -1,4 +1,5 @@
 // Workflows and their steps: begin, lock, write down what was decided, look, forget.
+import type { Now } from '../clock.ts'
 import type { Retention } from '../contract/job.ts'
 import type {
   FailurePolicy,
@@ -10,7 +11,6 @@ import type {
 } from '../workflow/graph.ts'
 import { jsonArray, plainArray, textArray } from './arrays.ts'
 import type { Session } from './db.ts'
-import type { Now } from './jobs.ts'
 import type { DoneItem, DueWorkflow } from './workflow-items.ts'
 
 export interface NewWorkflow {

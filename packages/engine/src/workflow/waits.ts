@@ -1,10 +1,11 @@
 // The steps of a workflow without jobs: they wait for a signal, or for a time. One that is over is a fact that whoever
 // advances finds; what follows is decided as after the end of jobs.
+
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import { runAtOf } from '../client/enqueue-options.ts'
+import type { Now } from '../clock.ts'
 import { toMs } from '../contract/duration.ts'
 import type { Session } from '../store/db.ts'
-import type { Now } from '../store/jobs.ts'
 import { workflowWaitBegin, workflowWaitList } from '../store/workflow-waits.ts'
 import type { StepRow } from '../store/workflows.ts'
 import type { StepDefinition, StepScope, WorkflowDefinition } from './definition.ts'
