@@ -50,7 +50,7 @@ export function clientServices(options: MillraceOptions): ClientServices {
   const events = new Events()
   const onError = (during: string, error: unknown) => events.emit('database_error', { during, error })
   const waker = new Waker(db, { isEnabled })
-  const wake = (queues: Iterable<string>) => waker.wake(queues)
+  const wake: Waker['wake'] = (...work) => waker.wake(...work)
   const herald = new Herald({ db, events }, { isEnabled })
   const admitter = new Admitter({ db, clock, wake, onError })
   const services = { ...settings, ...declarations, db, events, waker, herald, admitter, open }

@@ -22,10 +22,13 @@ export class LongWalk {
   }
 }
 
+/** Before anything is known. A process that starts beside millions of dead rows knows no quick statement. */
+const FIRST_LEAST_MS = 20
+
 /** What statements of one kind take beyond the quickest of them, and beyond what their rows take. */
 export class Beyond {
   readonly #msPerRow: number
-  #leastMs = Number.POSITIVE_INFINITY
+  #leastMs = FIRST_LEAST_MS
 
   constructor({ msPerRow }: { msPerRow: number }) {
     this.#msPerRow = msPerRow

@@ -4,13 +4,15 @@
 // long as somebody keeps a transaction open: then a claim that begins there walks over all that has ever been claimed.
 // After a long walk the next ones begin behind the last claimed jobs. They miss what appears in front of those: what was
 // given back or committed late. Nearly all of that belongs where claims were a moment ago; so some begin there, and few at the
-// head: the longer each of these walks is, the rarer.
+// head: the longer each of these walks is, the rarer. What this process itself gives back or admits, it goes back for.
 
 import { LongWalk } from './long-walk.ts'
 import type { ClaimedJob, Position } from './store/job-claims.ts'
 import { compareIds } from './store/job-id.ts'
 
-const MAX_HEADLESS_MS = 60_000
+const MAX_HEADLESS_MS = 20_000
+/** A look from the head that found nothing more may have passed over what somebody else held. */
+const LEAST_REST_MS = 1_000
 /** "A moment ago" is once to twice this. */
 const MOMENT_MS = 5_000
 /** Those that were claimed from last. The others are entered at their heads. */
@@ -28,9 +30,11 @@ export interface Walked extends Pick<Entry, 'from'> {
   readonly sentAtMs: number
   /** What it took beyond what such a claim takes. */
   readonly walkMs: number
+  /** How many queues before this one it entered at the head as well: nobody knows in which of them it walked. */
+  readonly nth?: number
 }
 
-type Positions = ReadonlyMap<string, Position>
+type Positions = Map<string, Position>
 
 /** A stream is a priority, or a type or a tenant at a priority where they are claimed apart. */
 const streamBy = {
@@ -63,10 +67,17 @@ export class QueueEntry {
     return { from, behind: [...(from === 'recent' ? this.#recent : this.#last).values()] }
   }
 
-  /** How long until a claim begins further up than one that began there. */
-  untilFurtherUp(from: 'recent' | 'last', nowMs: number): number {
+  /** How long until a claim may find what one missed that began there; infinite: nothing can have been missed. */
+  untilFurtherUp(from: Entry['from'], nowMs: number): number {
     const { head, recent } = this.#dueMs
-    return Math.max(0, (from === 'recent' ? head : Math.min(head, recent)) - nowMs)
+    if (from === 'last') return Math.max(0, Math.min(head, recent) - nowMs)
+    if (from === 'recent') return Math.max(0, head - nowMs)
+    return head <= nowMs ? Number.POSITIVE_INFINITY : Math.max(LEAST_REST_MS, head - nowMs)
+  }
+
+  /** This job waits again, or does at last: the next claims find it. */
+  goBackTo(job: Position): void {
+    this.#setBack(justBefore(job))
   }
 
   /** What a claim took from this queue, in order, and how long it walked. */
@@ -84,14 +95,26 @@ export class QueueEntry {
   }
 
   /** Where the next claims are to begin, one position for each stream that is known better now. */
-  moved(positions: readonly Position[], { from, sentAtMs, walkMs }: Walked): void {
-    for (const position of positions) this.#remember(position)
-    if (from !== 'last') this.#dueMs[from] = sentAtMs + this.#walks[from].restAfter(walkMs)
+  moved(positions: readonly Position[], { from, sentAtMs, walkMs, nth = 0 }: Walked): void {
+    for (const position of positions) {
+      // What was found further up goes on there: there may be more.
+      if (from !== 'last') this.#setBack(position)
+      this.#remember(position)
+    }
+    // Not all at once: the next time each is judged by itself.
+    if (from !== 'last') this.#dueMs[from] = sentAtMs + this.#walks[from].restAfter(walkMs) / (1 + nth)
     if (sentAtMs - this.#newestAtMs < MOMENT_MS) return
-    const current = new Map(this.#last)
-    this.#recent = this.#newestAtMs === Number.NEGATIVE_INFINITY ? current : this.#newest
-    this.#newest = current
+    this.#recent = this.#newestAtMs === Number.NEGATIVE_INFINITY ? new Map(this.#last) : this.#newest
+    this.#newest = new Map(this.#last)
     this.#newestAtMs = sentAtMs
+  }
+
+  #setBack(position: Position): void {
+    const stream = this.#streamOf(position)
+    for (const positions of [this.#last, this.#recent, this.#newest]) {
+      const known = positions.get(stream)
+      if (known !== undefined && isBehind(known, position)) positions.set(stream, position)
+    }
   }
 
   /** The last job of each stream. One that was in a crash comes from elsewhere. */
@@ -121,3 +144,12 @@ export class QueueEntry {
 /** Of two jobs of one stream. */
 const isBehind = (job: Position, last: Position): boolean =>
   job.runAtS > last.runAtS || (job.runAtS === last.runAtS && compareIds(job.id, last.id) > 0)
+
+/** Where nothing stands between it and the job. */
+export const justBefore = ({ tenant, type, priority, runAtS, id }: Position): Position => ({
+  tenant,
+  type,
+  priority,
+  runAtS,
+  id: String(BigInt(id) - 1n),
+})

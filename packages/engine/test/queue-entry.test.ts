@@ -1,7 +1,7 @@
 import { defineJob, defineQueues, implement } from 'millrace'
 import { describe, expect, test, vi } from 'vitest'
 import { z } from 'zod'
-import { LongWalk } from '#src/long-walk'
+import { Beyond, LongWalk } from '#src/long-walk'
 import { QueueEntry } from '#src/queue-entry'
 import type { ClaimedJob } from '#src/store/job-claims'
 import { jobEvent, setup } from './support/setup.ts'
@@ -42,11 +42,11 @@ describe('the entry of a queue', () => {
     expect(entry.enter(SENT + 400)).toEqual({ from: 'head', behind: [] })
   })
 
-  test('is a minute at most behind the last claimed job', () => {
+  test('is twenty seconds at most behind the last claimed job', () => {
     const entry = new QueueEntry('priority')
     for (let i = 0; i < 20; i++) entry.claimed([job(3)], { ...long, walkMs: 60_000 })
-    expect(entry.enter(SENT + 59_999)).toMatchObject({ from: 'recent' })
-    expect(entry.enter(SENT + 60_000)).toMatchObject({ from: 'head' })
+    expect(entry.enter(SENT + 19_999)).toMatchObject({ from: 'recent' })
+    expect(entry.enter(SENT + 20_000)).toMatchObject({ from: 'head' })
   })
 
   test('says when a claim begins further up', () => {
@@ -54,6 +54,21 @@ describe('the entry of a queue', () => {
     expect(entry.untilFurtherUp('last', SENT + 100)).toBe(220)
     expect(entry.untilFurtherUp('recent', SENT + 100)).toBe(300)
     expect(entry.untilFurtherUp('recent', SENT + 999)).toBe(0)
+  })
+
+  test('says so after a walk from the head, too, which may have passed what somebody else held; not if it was short', () => {
+    expect(entered([job(1)]).untilFurtherUp('head', SENT + 100)).toBe(1_000)
+    const short = new QueueEntry('priority')
+    short.claimed([job(1)], { ...long, walkMs: 4 })
+    expect(short.untilFurtherUp('head', SENT)).toBe(Number.POSITIVE_INFINITY)
+  })
+
+  test('comes apart from those of other queues that were walked with it', () => {
+    const [first, second] = [new QueueEntry('priority'), new QueueEntry('priority')]
+    first.claimed([job(1)], { ...long, nth: 0 })
+    second.claimed([job(2)], { ...long, nth: 1 })
+    expect(second.enter(SENT + 200)).toMatchObject({ from: 'head' })
+    expect(first.enter(SENT + 200)).not.toMatchObject({ from: 'head' })
   })
 
   test('is at times where claims were five to ten seconds ago', () => {
@@ -108,11 +123,53 @@ describe('the entry of a queue', () => {
     expect(idsOf(entered([job(1), { ...job(2), crashes: 1 }]))).toEqual(['1'])
   })
 
-  test.each(['head', 'recent'] as const)('goes back when a claim finds work further up, %s', (from) => {
+  test.each(['head', 'recent'] as const)(
+    'goes back when a claim finds work further up, %s, and stays there',
+    (from) => {
+      const entry = entered([job(50)])
+      entry.claimed([job(3)], { from, sentAtMs: SENT + 50, walkMs: 10 })
+      expect(entry.enter(SENT + 60).behind).toMatchObject([{ id: '3' }])
+      // Also where claims were a moment ago: what comes next is found, not passed.
+      expect(entry.enter(SENT + 390).behind).toMatchObject([{ id: '3' }])
+    },
+  )
+
+  test('goes back for a job that waits again, and no further', () => {
     const entry = entered([job(50)])
-    entry.claimed([job(3)], { from, sentAtMs: SENT + 50, walkMs: 10 })
-    expect(idsOf(entry)).toEqual(['3'])
+    entry.goBackTo(job(60))
+    expect(idsOf(entry)).toEqual(['50'])
+    entry.goBackTo(job(20))
+    entry.goBackTo(job(30))
+    entry.goBackTo(job(10, 10, 7))
+    expect(idsOf(entry)).toEqual(['19'])
+    expect(entry.enter(SENT + 390)).toMatchObject({ from: 'recent', behind: [{ id: '19' }] })
   })
+
+  test('lets a backlog drain that is found far up while others flow', () => {
+    const entry = new QueueEntry('priority')
+    const backlog = Array.from({ length: 100 }, (_, i) => i + 1)
+    let [nowMs, next, claims] = [SENT, 1_000, 0]
+    for (; backlog.length > 0 && claims < 1_000; claims++) {
+      const { from, behind } = entry.enter(nowMs)
+      const behindId = Number(behind[0]?.id ?? 0)
+      const found = backlog.filter((id) => id > behindId).slice(0, 10)
+      for (const id of found) backlog.splice(backlog.indexOf(id), 1)
+      const ids = found.length > 0 ? found : [Math.max(next++, behindId + 1)]
+      entry.claimed(
+        ids.map((id) => job(id)),
+        { from, sentAtMs: nowMs, walkMs: from === 'head' ? 400 : from === 'recent' ? 10 : 0 },
+      )
+      nowMs += 20
+    }
+    expect(claims).toBeLessThan(50)
+  })
+})
+
+test('a process that starts beside dead entries knows that its first claim walked', () => {
+  const beyond = new Beyond({ msPerRow: 0.01 })
+  expect(beyond.of(330, 1_000)).toBeCloseTo(299.8, 1)
+  expect(beyond.of(12, 1_000)).toBe(0)
+  expect(beyond.of(32, 1_000)).toBeCloseTo(20, 1)
 })
 
 describe('a long walk', () => {
@@ -148,4 +205,28 @@ test('the time in which a handler computes is no walk', async () => {
   const walks = claimed.mock.calls.flatMap(([jobs, { walkMs }]) => (jobs.length > 0 ? walkMs : []))
   expect(walks).toHaveLength(1)
   expect(walks[0]).toBeLessThan(1_000)
+})
+
+test('the next job of an ordered key is gone back for: it was due long before it was admitted', async () => {
+  const goneBackTo = vi.spyOn(QueueEntry.prototype, 'goBackTo')
+  const { main } = defineQueues({ main: {} })
+  const step = defineJob({
+    type: 'step',
+    queue: main,
+    payload: z.object({ key: z.string() }),
+    order: { key: ({ key }) => key },
+  })
+  await using t = await setup()
+  const { millrace } = await t.working([implement(step, () => {})])
+  const [first, second] = await millrace.enqueueMany(step, [{ key: 'a' }, { key: 'a' }])
+  await jobEvent(millrace, 'job_completed', second?.id as string)
+  const ids = goneBackTo.mock.calls.map(([job]) => job.id)
+  expect(ids).toContain(second?.id)
+  expect(goneBackTo.mock.calls[0]?.[0]).toMatchObject({
+    id: first?.id,
+    tenant: null,
+    type: 'step',
+    priority: expect.any(Number),
+  })
+  expect(goneBackTo.mock.calls[0]?.[0].runAtS).toBeCloseTo(Date.now() / 1_000, -2)
 })

@@ -7,6 +7,7 @@
 import { randomUUID } from 'node:crypto'
 import { monotonicMs } from '../clock.ts'
 import type { Database } from '../store/db.ts'
+import type { QueuedJob } from '../store/job-claims.ts'
 import type { InsertOptions } from '../store/jobs.ts'
 import type { WorkKey } from '../store/keyed-work.ts'
 import { channelOf, encodeMessage, type Message, notify, notifyWorkflows } from '../store/notifications.ts'
@@ -22,7 +23,7 @@ export class Waker {
   readonly #isEnabled: boolean
   /** By which workers of this process know what they were told before. */
   readonly token = randomUUID().slice(0, 8)
-  readonly #local = new Set<(queue: string) => void>()
+  readonly #local = new Set<(queue: string, jobs: readonly QueuedJob[]) => void>()
   readonly #rules = new Set<() => void>()
   readonly #schedules = new Set<() => void>()
   #pending = new Set<string>()
@@ -35,7 +36,7 @@ export class Waker {
   }
 
   /** A worker of this process wants to hear of new work. Returns a function that ends it. */
-  onLocal(listener: (queue: string) => void): () => void {
+  onLocal(listener: (queue: string, jobs: readonly QueuedJob[]) => void): () => void {
     this.#local.add(listener)
     return () => this.#local.delete(listener)
   }
@@ -61,18 +62,17 @@ export class Waker {
     for (const listener of this.#schedules) listener()
   }
 
-  /** Work was committed to these queues. */
-  wake(queues: Iterable<string>): void {
-    this.#wakeLocal(queues)
+  /** Work was committed to these queues. `returned`: jobs among it that may stand before what was claimed last. */
+  wake(queues: Iterable<string>, returned: readonly QueuedJob[] = []): void {
+    for (const queue of queues) {
+      const jobs = returned.filter((job) => job.queue === queue)
+      for (const listener of this.#local) listener(queue, jobs)
+    }
     if (!this.#isEnabled) return
     for (const queue of queues) this.#pending.add(queue)
     if (this.#timer !== undefined) return
     const wait = this.#lastSentMs + MIN_GAP_MS - monotonicMs()
     this.#timer = wait > 0 ? setTimeout(() => void this.#send(), wait) : setImmediate(() => void this.#send())
-  }
-
-  #wakeLocal(queues: Iterable<string>): void {
-    for (const queue of queues) for (const listener of this.#local) listener(queue)
   }
 
   /**

@@ -7,6 +7,7 @@
 import type { Clock } from '../clock.ts'
 import type { Database } from '../store/db.ts'
 import type { KeyedRow } from '../store/job-changes.ts'
+import type { QueuedJob } from '../store/job-claims.ts'
 import { keyLock, keysWaiting, limitAdmit, orderAdmit, type WorkKey, workKeysOf } from '../store/keyed-work.ts'
 import type { Settlement } from '../store/settlements.ts'
 
@@ -18,8 +19,8 @@ const SWEEP_KEYS = 256
 export interface AdmitterServices {
   db: Database
   clock: Clock
-  /** There are jobs to claim in these queues. */
-  wake(queues: Iterable<string>): void
+  /** There are jobs to claim in these queues: these. */
+  wake(queues: Iterable<string>, jobs: readonly QueuedJob[]): void
   onError(during: string, error: unknown): void
 }
 
@@ -141,7 +142,7 @@ export class Admitter {
       const others = limits.length === 0 ? [] : await limitAdmit(tx, now, limits)
       return [...heads, ...others]
     })
-    if (admitted.length > 0) wake(new Set(admitted.map(({ queue }) => queue)))
+    if (admitted.length > 0) wake(new Set(admitted.map(({ queue }) => queue)), admitted)
     return admitted.length
   }
 }

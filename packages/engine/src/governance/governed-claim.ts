@@ -198,9 +198,9 @@ export class GovernedClaim {
     return { seen, byType, isCut, offer, isWhole, walked: { from: entry.from, sentAtMs, walkMs } }
   }
 
-  /** What stands before the entries is still to be looked at. */
-  #untilFurtherUp({ types }: Round, { walked: { from } }: Look): number {
-    if (from === 'head') return Number.POSITIVE_INFINITY
+  /** When to look again for what this look may have missed. */
+  #untilFurtherUp({ types }: Round, { byType, walked: { from } }: Look): number {
+    if (byType) return Number.POSITIVE_INFINITY
     return this.#knowledge.memory.entryFor(types).untilFurtherUp(from, monotonicMs())
   }
 

@@ -6,6 +6,7 @@ import type { RetryAfter } from '../contract/outcome.ts'
 import type { Registry } from '../contract/registry.ts'
 import { TenantSuspended } from '../errors.ts'
 import type { Database, Session } from '../store/db.ts'
+import type { Position } from '../store/job-claims.ts'
 import { limitHold } from '../store/limits.ts'
 import { type GovernedAnswer, GovernedClaim, type GovernedRequest } from './governed-claim.ts'
 import { limitsOf } from './meters.ts'
@@ -97,6 +98,11 @@ export class Governor {
       [...own, ...queue.limits].some(({ name }) => names.has(name))
     const others = this.#registry.contracts.filter(shares).map(({ queue }) => queue.name)
     return [...new Set([contract.queue.name, ...others])]
+  }
+
+  /** These jobs wait in this queue, perhaps before what was claimed from it last. */
+  goBackTo(queue: string, jobs: readonly Position[]): void {
+    for (const job of jobs) this.#memories.get(queue)?.goBackTo(job)
   }
 
   /** Jobs of tenants wait in it. */

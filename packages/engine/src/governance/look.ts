@@ -1,6 +1,6 @@
 // What a governed claim saw of a queue's streams, and what follows for the next one.
 
-import type { Walked } from '../queue-entry.ts'
+import { justBefore, type Walked } from '../queue-entry.ts'
 import type { Seen } from '../store/governed-claims.ts'
 import type { Position } from '../store/job-claims.ts'
 import { compareIds } from '../store/job-id.ts'
@@ -79,5 +79,3 @@ export function frontiers({ seen, isWhole }: Look, taken: readonly { id: string 
 
 const isBefore = (a: Position, b: Position): boolean =>
   a.runAtS < b.runAtS || (a.runAtS === b.runAtS && compareIds(a.id, b.id) < 0)
-
-const justBefore = (job: Position): Position => ({ ...job, id: String(BigInt(job.id) - 1n) })

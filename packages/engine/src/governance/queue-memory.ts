@@ -2,6 +2,7 @@
 import { monotonicMs } from '../clock.ts'
 import { Beyond } from '../long-walk.ts'
 import { QueueEntry } from '../queue-entry.ts'
+import type { Position } from '../store/job-claims.ts'
 import { Balance } from './balance.ts'
 import { Turns } from './turns.ts'
 
@@ -38,6 +39,11 @@ export class QueueMemory {
     const [oldest] = this.#entries.keys()
     if (this.#entries.size > MAX_ENTRIES) this.#entries.delete(oldest as string)
     return entry
+  }
+
+  /** This job waits, perhaps before what was claimed last. */
+  goBackTo(job: Position): void {
+    for (const entry of this.#entries.values()) entry.goBackTo(job)
   }
 
   /** What was chosen and could not be taken: somebody else holds those rows, perhaps for long. */

@@ -5,6 +5,9 @@ import type { Session } from './db.ts'
 import { compareIds } from './job-id.ts'
 import { ownCorrelation } from './own-correlation.ts'
 
+/** A claim that finds no more than that has found all there was. */
+export const FEW_JOBS = 10
+
 /** Where a job stands in its queue. */
 export interface Position {
   /** Counts where a queue is claimed from tenant by tenant. */
@@ -15,6 +18,11 @@ export interface Position {
   /** Its due time in seconds, as the database says it. */
   readonly runAtS: number
   readonly id: string
+}
+
+/** A job and where it stands. */
+export interface QueuedJob extends Position {
+  readonly queue: string
 }
 
 /** A queue, and where to enter it. */

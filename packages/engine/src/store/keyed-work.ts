@@ -3,6 +3,7 @@ import type { Now } from '../clock.ts'
 import { plainArray, textArray } from './arrays.ts'
 import type { Session } from './db.ts'
 import type { KeyedRow } from './job-changes.ts'
+import type { QueuedJob } from './job-claims.ts'
 
 /** What jobs are ordered or limited by, within a queue and a tenant. */
 export interface WorkKey {
@@ -26,18 +27,13 @@ export async function keyLock(session: Session, keys: readonly WorkKey[]): Promi
   await session.run('keyLock', [textArray(keys.map(({ kind }) => kind)), ...columns(keys)])
 }
 
-export interface Admitted {
-  id: string
-  queue: string
-}
-
 /** In the transaction of keyLock, after it. */
-export function orderAdmit(session: Session, now: Now, keys: readonly WorkKey[]): Promise<Admitted[]> {
+export function orderAdmit(session: Session, now: Now, keys: readonly WorkKey[]): Promise<QueuedJob[]> {
   return session.run('orderAdmit', [now, ...columns(keys)])
 }
 
 /** In the transaction of keyLock, after it. */
-export function limitAdmit(session: Session, now: Now, keys: readonly WorkKey[]): Promise<Admitted[]> {
+export function limitAdmit(session: Session, now: Now, keys: readonly WorkKey[]): Promise<QueuedJob[]> {
   return session.run('limitAdmit', [now, ...columns(keys)])
 }
 

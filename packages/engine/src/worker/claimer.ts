@@ -6,13 +6,11 @@ import type { Governor } from '../governance/governor.ts'
 import { Beyond, LongWalk } from '../long-walk.ts'
 import type { Entry } from '../queue-entry.ts'
 import type { Database } from '../store/db.ts'
-import { type ClaimedJob, jobClaim, lookAround, type TypeInQueue } from '../store/job-claims.ts'
+import { type ClaimedJob, FEW_JOBS, jobClaim, lookAround, type TypeInQueue } from '../store/job-claims.ts'
 import type { LaneGroup, LaneType, Share } from './lane.ts'
 import { type Claim, OpenClaims } from './open-claims.ts'
 import { claimProbe } from './probe-claim.ts'
 
-/** A claim that finds no more than that has found all there was. */
-export const FEW_JOBS = 10
 const MS_PER_JOB = 0.02
 const LOOK_AROUND_EVERY_MS = 500
 const MAX_UNSEEN_MS = 5_000
@@ -52,6 +50,7 @@ export class Claimer {
   readonly #claims: OpenClaims
   #lookAroundDueMs = Number.NEGATIVE_INFINITY
   readonly #lookWalk = new LongWalk({ maxRestMs: MAX_UNSEEN_MS })
+  readonly #lookBeyond = new Beyond({ msPerRow: 0 })
   /** Types that wait in a queue, or did, and that every group knows which serves it. */
   readonly #familiar: TypeInQueue[] = []
   /** Groups whose queues hold types that they cannot run: those are claimed type by type. */
@@ -118,6 +117,11 @@ export class Claimer {
   }
 
   async #claimPlain(group: LaneGroup, wanted: readonly Share[], types: readonly LaneType[]): Promise<void> {
+    if (types.length === 0) {
+      // Breakers hold all of them back.
+      for (const { queue } of wanted) queue.isDrained = true
+      return
+    }
     const wakeUps = wanted.map(({ queue }) => queue.wakeUps)
     const byType = this.#isByType(group) || types.length < group.types.length
     const sentAtMs = monotonicMs()
@@ -130,11 +134,13 @@ export class Claimer {
       const { from } = entries[i] as Entry
       const taken = wanted.length === 1 ? jobs : jobs.filter((job) => job.queue === queue.name)
       const entry = queue.entry({ byType })
-      entry.claimed(taken, { from, sentAtMs, walkMs })
+      const nth = entries.slice(0, i).filter((other) => from === 'head' && other.from === 'head').length
+      entry.claimed(taken, { from, sentAtMs, walkMs, nth })
       if (taken.length >= limit || queue.wakeUps !== wakeUps[i]) return
       queue.isDrained = true
-      // Behind the entry, that is: what stands further up is still to be looked at.
-      if (from !== 'head') this.#services.dueIn(entry.untilFurtherUp(from, monotonicMs()))
+      // As far as it was looked at, that is.
+      const waitMs = entry.untilFurtherUp(from, monotonicMs())
+      if (Number.isFinite(waitMs)) this.#services.dueIn(waitMs)
     })
   }
 
@@ -147,7 +153,6 @@ export class Claimer {
     wanted: readonly Share[],
     { types, byType, entries }: { types: readonly LaneType[]; byType: boolean; entries: readonly Entry[] },
   ): Promise<Answered> {
-    if (types.length === 0) return { jobs: [], answeredAtMs: monotonicMs() }
     const { db, clock, governor } = this.#services
     const queues = wanted.map(({ queue, limit }, i) => ({ queue: queue.name, limit, behind: entries[i]?.behind ?? [] }))
     this.#rotation = (this.#rotation + 1) % Math.max(1, types.length)
@@ -193,7 +198,7 @@ export class Claimer {
     if (askedAtMs < this.#lookAroundDueMs) return
     const { db, governor } = this.#services
     const { types, shared, rulesVersion } = await lookAround(db, this.#queues, this.#familiar)
-    const tookMs = monotonicMs() - askedAtMs
+    const walkMs = this.#lookBeyond.of(monotonicMs() - askedAtMs, 0)
     this.#byType.clear()
     for (const [queue, type] of types) {
       const strangers = this.#groups.filter((group) => group.serves(queue) && !group.knows(type))
@@ -202,6 +207,6 @@ export class Claimer {
     }
     for (const queue of shared) governor.sawTenants(queue)
     await governor.keepUp(rulesVersion)
-    this.#lookAroundDueMs = monotonicMs() + Math.max(LOOK_AROUND_EVERY_MS, this.#lookWalk.restAfter(tookMs))
+    this.#lookAroundDueMs = monotonicMs() + Math.max(LOOK_AROUND_EVERY_MS, this.#lookWalk.restAfter(walkMs))
   }
 }

@@ -1,9 +1,8 @@
 // The runs of this process: claimed jobs go through their lane's buffer into a slot, and leave when they are settled.
 import { monotonicMs } from '../clock.ts'
 import type { Registry } from '../contract/registry.ts'
-import type { ClaimedJob } from '../store/job-claims.ts'
+import { type ClaimedJob, FEW_JOBS } from '../store/job-claims.ts'
 import type { Board } from './board.ts'
-import { FEW_JOBS } from './claimer.ts'
 import type { Lane, LaneGroup } from './lane.ts'
 import { columnsOf } from './placed-columns.ts'
 import type { Prefetch } from './prefetch.ts'

@@ -1,7 +1,8 @@
 // The one loop of a process that claims jobs: it asks for all lanes that want some, and sleeps until a wake-up, a due time or
 // a poll. How one claim is made is in claimer.ts.
 import { monotonicMs } from '../clock.ts'
-import { jobNextDue, type QueueEntered } from '../store/job-claims.ts'
+import { Beyond, LongWalk } from '../long-walk.ts'
+import { jobNextDue, type Position, type QueueEntered } from '../store/job-claims.ts'
 import { Alarm } from './alarm.ts'
 import type { BackPressure } from './back-pressure.ts'
 import { Claimer, type ClaimerServices } from './claimer.ts'
@@ -19,6 +20,8 @@ const MAX_CLAIM = MAX_PREFETCH / 2
 /** Worth a statement however much is in the buffer; smaller claims wait until there is less. */
 const FULL_CLAIM = MAX_CLAIM / 2
 const KEEP_TIME_EVERY_MS = 1_000
+/** The question for the next due time may have to walk over what nobody could vacuum. */
+const MAX_UNASKED_MS = 5_000
 /** Something is due that we may not have: another process holds it, or nobody here knows its type. */
 const UNCLAIMABLE_PAUSE_MS = 1_000
 
@@ -44,6 +47,9 @@ export class Fetcher {
   /** It was asked, or is known without asking, when something is due in the drained queues. */
   #isDueKnown = false
   #timeKeptMs = Number.NEGATIVE_INFINITY
+  #askDueMs = Number.NEGATIVE_INFINITY
+  readonly #askWalk = new LongWalk({ maxRestMs: MAX_UNASKED_MS })
+  readonly #askBeyond = new Beyond({ msPerRow: 0 })
   #done: Promise<void> | undefined
 
   constructor(services: FetcherServices) {
@@ -78,6 +84,11 @@ export class Fetcher {
   wake(queue?: string): void {
     for (const each of this.#queues) if (queue === undefined || each.name === queue) each.wake()
     this.nudge()
+  }
+
+  /** These jobs wait in this queue, perhaps before what was claimed from it last. */
+  goBackTo(queue: string, jobs: readonly Position[]): void {
+    for (const each of this.#queues) if (each.name === queue) each.goBackTo(jobs)
   }
 
   /** A job of this process becomes due then. */
@@ -157,9 +168,14 @@ export class Fetcher {
   async #askNextDue(drained: readonly LaneQueue[]): Promise<void> {
     if (this.#alarm.isRung || this.#isDueKnown) return
     this.#isDueKnown = true
+    const askedAtMs = monotonicMs()
+    // It walked for long: what becomes due meanwhile is noticed then.
+    if (askedAtMs < this.#askDueMs) return void this.#alarm.setIn(this.#askDueMs - askedAtMs)
     const { db, clock } = this.#services
     const queues = entered(drained)
     const { waitMs, sharedQueues, rulesVersion } = await jobNextDue(db, clock.databaseNow(), queues)
+    const answeredAtMs = monotonicMs()
+    this.#askDueMs = answeredAtMs + this.#askWalk.restAfter(this.#askBeyond.of(answeredAtMs - askedAtMs, 0))
     await this.#learn(sharedQueues, rulesVersion)
     if (waitMs !== null) this.#alarm.setIn(waitMs > 0 ? waitMs + 1 : UNCLAIMABLE_PAUSE_MS)
   }

@@ -1,5 +1,6 @@
 import { monotonicMs } from '../clock.ts'
 import { QueueEntry } from '../queue-entry.ts'
+import type { Position } from '../store/job-claims.ts'
 import type { Run } from './run.ts'
 
 /** A job type as a lane runs it. */
@@ -44,6 +45,11 @@ export class LaneQueue {
   /** Where claims enter it, all types together or type by type. */
   entry({ byType }: { byType: boolean }): QueueEntry {
     return byType ? this.#entryByType : this.#entry
+  }
+
+  /** These jobs wait in it, perhaps before what was claimed from it last. */
+  goBackTo(jobs: readonly Position[]): void {
+    for (const job of jobs) for (const entry of [this.#entry, this.#entryByType]) entry.goBackTo(job)
   }
 
   wake(): void {

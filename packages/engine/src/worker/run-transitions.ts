@@ -54,7 +54,7 @@ export class RunTransitions {
     }
     // Answered too late: nobody here will run them.
     jobReleaseRun(db, clock.databaseNow(), claim).then(
-      () => waker.wake(new Set(jobs.map((job) => job.queue))),
+      () => waker.wake(new Set(jobs.map((job) => job.queue)), jobs),
       (error: unknown) => onError('release a late claim', error),
     )
   }
@@ -127,7 +127,7 @@ export class RunTransitions {
     admissions.makeRoom(run, settlement)
     if (settlement.kind !== 'requeue') return
     // What was given back is due for anybody, at once; what has a delay is ours to remember.
-    if (settlement.delayMs === null) waker.wake([run.job.queue])
+    if (settlement.delayMs === null) waker.wake([run.job.queue], [run.job])
     else fetcher.dueIn(settlement.delayMs)
   }
 }

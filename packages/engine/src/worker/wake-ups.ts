@@ -6,6 +6,7 @@ import type { Events } from '../events.ts'
 import type { Admitter } from '../governance/admitter.ts'
 import type { Governor } from '../governance/governor.ts'
 import type { Loop } from '../maintenance/loop.ts'
+import type { Position } from '../store/job-claims.ts'
 import type { Advancer } from '../workflow/advancer.ts'
 import type { Dispatcher } from './dispatcher.ts'
 import type { Fetcher } from './fetcher.ts'
@@ -42,7 +43,7 @@ export class WakeUps {
     const { clock, waker } = this.#services
     const offClock = clock.onMoved?.(() => this.#clockMoved())
     this.#ends = [
-      waker.onLocal((queue) => this.work(queue)),
+      waker.onLocal((queue, jobs) => this.work(queue, jobs)),
       waker.onRules(() => this.rules()),
       waker.onSchedules(() => this.schedules()),
       ...(offClock === undefined ? [] : [offClock]),
@@ -53,9 +54,12 @@ export class WakeUps {
     for (const end of this.#ends.splice(0)) end()
   }
 
-  /** There may be work in this queue. */
-  work(queue: string): void {
-    this.#services.fetcher.wake(queue)
+  /** There may be work in this queue. `returned`: jobs that may stand before what was claimed from it last. */
+  work(queue: string, returned: readonly Position[] = []): void {
+    const { fetcher, governor } = this.#services
+    fetcher.goBackTo(queue, returned)
+    governor.goBackTo(queue, returned)
+    fetcher.wake(queue)
   }
 
   /** Schedules were changed. */

@@ -13,7 +13,8 @@
 -- A loose walk over the streams, one probe each, and of each stream only what is due: neither the backlog of one tenant
 -- nor what is due later is read. `streams` bounds the walk; the next claim goes on behind it. After the last tenant it
 -- goes on with the first, until it has come round. What a probe has walked over, dead entries of what was claimed, is not walked
--- over again: a stream's jobs are read from its first one on. Streams with an entry are not probed for, as in job_claim.sql.
+-- over again: a stream's jobs are read from its first one on. Streams with an entry are not probed for, as in job_claim.sql; three
+-- probes look between them, because before Postgres 18 a scan up to (tenant, priority) goes on to the end of the tenant.
 with recursive entry as materialized (
   select tenant, priority, to_timestamp(run_at_s) as run_at, id
   from unnest($13::text[], $14::int[], $15::float8[], $16::bigint[]) as given (tenant, priority, run_at_s, id)
@@ -32,7 +33,24 @@ stream (tenant, priority, head_type, run_at, id, nth, is_round) as (
     (
       select tenant, priority, type, run_at, id, stream.is_round from millrace.job
       where queue = $2 and status = 'pending' and crashes = 0 and tenant is not null
-        and (tenant, priority) > (stream.tenant, stream.priority) and (tenant, priority) < (ahead.tenant, ahead.priority)
+        and tenant = stream.tenant and priority > stream.priority and ahead.tenant is not null
+        and priority < case when ahead.tenant = stream.tenant then ahead.priority::bigint else 2147483648 end
+      order by tenant, priority, run_at, id
+      limit 1
+    )
+    union all
+    (
+      select tenant, priority, type, run_at, id, stream.is_round from millrace.job
+      where queue = $2 and status = 'pending' and crashes = 0 and tenant is not null
+        and tenant > stream.tenant and tenant < ahead.tenant
+      order by tenant, priority, run_at, id
+      limit 1
+    )
+    union all
+    (
+      select tenant, priority, type, run_at, id, stream.is_round from millrace.job
+      where queue = $2 and status = 'pending' and crashes = 0 and tenant is not null
+        and tenant = ahead.tenant and priority < ahead.priority and ahead.tenant <> stream.tenant
       order by tenant, priority, run_at, id
       limit 1
     )

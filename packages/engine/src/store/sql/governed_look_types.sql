@@ -29,7 +29,24 @@ stream (tenant, priority, head_type, run_at, id, nth, is_round) as (
     (
       select tenant, priority, type, run_at, id, stream.is_round from millrace.job
       where queue = $2 and status = 'pending' and crashes = 0 and tenant is not null
-        and (tenant, priority) > (stream.tenant, stream.priority) and (tenant, priority) < (ahead.tenant, ahead.priority)
+        and tenant = stream.tenant and priority > stream.priority and ahead.tenant is not null
+        and priority < case when ahead.tenant = stream.tenant then ahead.priority::bigint else 2147483648 end
+      order by tenant, priority, run_at, id
+      limit 1
+    )
+    union all
+    (
+      select tenant, priority, type, run_at, id, stream.is_round from millrace.job
+      where queue = $2 and status = 'pending' and crashes = 0 and tenant is not null
+        and tenant > stream.tenant and tenant < ahead.tenant
+      order by tenant, priority, run_at, id
+      limit 1
+    )
+    union all
+    (
+      select tenant, priority, type, run_at, id, stream.is_round from millrace.job
+      where queue = $2 and status = 'pending' and crashes = 0 and tenant is not null
+        and tenant = ahead.tenant and priority < ahead.priority and ahead.tenant <> stream.tenant
       order by tenant, priority, run_at, id
       limit 1
     )

@@ -1,7 +1,7 @@
 -- Let as many jobs of limited keys be claimed as there are free places: those that are due, by priority, due time and id.
 -- In the transaction of key_lock.sql, after it.
 -- Params:  $1 now timestamptz or null, $2 queues text[], $3 tenants text[], $4 keys text[]: none twice
--- Returns: id, queue of the admitted jobs.
+-- Returns: id, queue, tenant, type, priority, run_at_s of the admitted jobs.
 -- Locks:   those job rows. Waits for whoever is cancelling one.
 -- Index:   job_blocked_by_limit_idx, job_admitted_by_limit_idx, key_limit_setting_queue_limit_key_key, job_pkey
 -- A place is taken from the admission to the end of the run. The number of places is the setting for the key, else for
@@ -61,4 +61,4 @@ where status = 'blocked'
       limit free.places
     ) as next
   ))
-returning id, queue;
+returning id, queue, tenant, type, priority, date_part('epoch', run_at) as run_at_s;

@@ -1,7 +1,7 @@
 -- Let the next job of ordered keys be claimed: the one with the lowest id, if none of the key waits for its claim, for
 -- its retry or for its end. In the transaction of key_lock.sql, after it.
 -- Params:  $1 now timestamptz or null, $2 queues text[], $3 tenants text[], $4 keys text[]: none twice
--- Returns: id, queue of the admitted jobs.
+-- Returns: id, queue, tenant, type, priority, run_at_s of the admitted jobs.
 -- Locks:   those job rows. Waits for whoever is cancelling one.
 -- Index:   job_blocked_by_order_idx, job_admitted_by_order_idx, order_stop_pkey, dead_letter_by_job_idx, job_pkey
 -- A key that a death has stopped stays so. Only the job that took the place of the dead one goes on, before all others;
@@ -46,4 +46,4 @@ where status = 'blocked'
         limit 1
       ) is null
   ))
-returning id, queue;
+returning id, queue, tenant, type, priority, date_part('epoch', run_at) as run_at_s;
