@@ -16,15 +16,17 @@ export interface SpacedPlan {
   /** Pauses are drawn evenly from half of it to one and a half. */
   readonly gapMs: number
   readonly inTransaction: boolean
+  readonly tenant?: string
 }
 
 export async function enqueueSpaced(
   millrace: Millrace,
   databaseUrl: string,
-  { jobs, gapMs, inTransaction }: SpacedPlan,
+  { jobs, gapMs, inTransaction, tenant }: SpacedPlan,
 ): Promise<void> {
+  const options = tenant === undefined ? {} : { tenant }
   const enqueue = (tx?: pg.Client) =>
-    millrace.enqueue(timed, { askedAtUs: monotonicUs() }, ...(tx === undefined ? [] : [{ tx }]))
+    millrace.enqueue(timed, { askedAtUs: monotonicUs() }, tx === undefined ? options : { ...options, tx })
   const client = new pg.Client({ connectionString: databaseUrl })
   await client.connect()
   try {

@@ -6,6 +6,7 @@ test('latency measures waits with LISTEN, by polling, in transactions and from b
   const settings = [
     'another process',
     'another process, transaction',
+    'another process, of a tenant',
     'own process',
     'own process, transaction',
     'another process, polling',

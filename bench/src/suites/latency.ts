@@ -15,7 +15,7 @@ const GAP_MS = 25
 /** The first ones of each worker find nothing compiled and nothing cached. */
 const WARM_UP_JOBS = 20
 
-interface Setting extends Pick<SpacedPlan, 'inTransaction'> {
+interface Setting extends Pick<SpacedPlan, 'inTransaction' | 'tenant'> {
   readonly name: string
   readonly by: 'another process' | 'own process'
   readonly canListen: boolean
@@ -24,6 +24,7 @@ interface Setting extends Pick<SpacedPlan, 'inTransaction'> {
 const settings: readonly Setting[] = [
   { name: 'another process', by: 'another process', inTransaction: false, canListen: true },
   { name: 'another process, transaction', by: 'another process', inTransaction: true, canListen: true },
+  { name: 'another process, of a tenant', by: 'another process', inTransaction: false, tenant: 'a', canListen: true },
   { name: 'own process', by: 'own process', inTransaction: false, canListen: true },
   { name: 'own process, transaction', by: 'own process', inTransaction: true, canListen: true },
   { name: 'another process, polling', by: 'another process', inTransaction: false, canListen: false },
@@ -66,7 +67,7 @@ function waiting(bench: Bench, producer: Child, setting: Setting): Trial {
 }
 
 async function waitsOf({ databaseUrl, pool, options }: Bench, producer: Child, setting: Setting): Promise<number[]> {
-  const { by, inTransaction, canListen } = setting
+  const { by, inTransaction, tenant, canListen } = setting
   await pool.query('truncate millrace.job, millrace.job_archive')
   await using proxy = canListen ? undefined : await openDeafProxy(databaseUrl)
   await using millrace = createMillrace({ database: proxy?.url ?? databaseUrl, jobs: [timed] })
@@ -80,7 +81,7 @@ async function waitsOf({ databaseUrl, pool, options }: Bench, producer: Child, s
   const trusted = canListen ? millrace.events.next('listen_trusted', ({ isTrusted }) => isTrusted) : undefined
   await millrace.work({ handlers: [handler] })
   await trusted
-  const plan = { jobs, gapMs: GAP_MS, inTransaction }
+  const plan = { jobs, gapMs: GAP_MS, inTransaction, ...(tenant === undefined ? {} : { tenant }) }
   if (by === 'own process') await enqueueSpaced(millrace, databaseUrl, plan)
   else await producer.call('enqueueSpaced', { databaseUrl, ...plan })
   await reached

@@ -6,7 +6,7 @@ import type { RetryAfter } from '../contract/outcome.ts'
 import type { Registry } from '../contract/registry.ts'
 import { TenantSuspended } from '../errors.ts'
 import type { Database, Session } from '../store/db.ts'
-import type { Position } from '../store/job-claims.ts'
+import { FEW_JOBS, type Position } from '../store/job-claims.ts'
 import { limitHold } from '../store/limits.ts'
 import { type GovernedAnswer, GovernedClaim, type GovernedRequest } from './governed-claim.ts'
 import { limitsOf } from './meters.ts'
@@ -130,8 +130,13 @@ export class Governor {
     this.#memories.get(queue)?.balance.ran(tenant, ms)
   }
 
-  claim(request: GovernedRequest): Promise<GovernedAnswer> {
-    return this.#db.transaction((tx) => this.claimIn(tx, request))
+  async claim(request: GovernedRequest): Promise<GovernedAnswer> {
+    const memory = this.#memoryOf(request.queue)
+    const claim = (tx: Session) => this.claimIn(tx, request)
+    // To plan the statements takes longer than a few jobs do; a large claim is worth plans of its own.
+    const answer = memory.isQuiet ? await this.#db.transactionAhead(claim) : await this.#db.transaction(claim)
+    memory.isQuiet = answer.jobs.length <= FEW_JOBS
+    return answer
   }
 
   /** In a transaction that decides about more than this claim. */

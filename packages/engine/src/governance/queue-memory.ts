@@ -17,6 +17,8 @@ const MS_PER_JOB_SEEN = 0.01
 
 /** What is known about a queue from the last look. */
 export class QueueMemory {
+  /** The last claim found little. */
+  isQuiet = true
   /** How many there are, as far as is known. */
   streams = Number.POSITIVE_INFINITY
   byTypeUntilMs = 0

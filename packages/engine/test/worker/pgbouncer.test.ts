@@ -150,6 +150,20 @@ describe.skipIf(pgbouncer === undefined)('through PgBouncer in transaction mode'
     expect(await waiting.result(awaited.id)).toEqual({ status: 'completed', result: 50 })
   })
 
+  test('jobs of tenants, claimed one by one, all run where sessions forget what was prepared', async () => {
+    await using t = await setup(2)
+    await migrate(t.direct)
+    await using millrace = createMillrace({ database: t.url, jobs: [task], logger: silent })
+    const errors: { during: string; error: unknown }[] = []
+    millrace.events.on('database_error', (event) => errors.push(event))
+    await millrace.work({ lease: shortLease, handlers: [implement(task, ({ n }) => n)] })
+    for (let n = 10; n < 20; n++) {
+      const { id } = await millrace.enqueue(task, { n }, { tenant: `tenant ${n % 3}` })
+      expect(await millrace.result(id)).toEqual({ status: 'completed', result: n })
+    }
+    expect(errors.filter(({ during }) => during !== 'heartbeat')).toEqual([])
+  })
+
   test('a bloated table is cleaned, and an index rebuilt', async () => {
     await using t = await setup(2)
     await migrate(t.direct)
