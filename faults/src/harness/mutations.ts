@@ -37,10 +37,11 @@ const subselect = `where id in (
 
 function withSubselect(claim: string): string {
   const update = claim.slice(claim.indexOf('update millrace.job'))
-  const entry = claim.includes('$12') ? ', $10::int[], $11::float8[], $12::bigint[]' : ''
+  const types = claim.includes('$14') ? ['text[]', 'text[]'] : ['text[]']
+  const entries = [...types, 'int[]', 'float8[]', 'bigint[]'].map((type, i) => `, $${10 + i}::${type}`).join('')
   return update.replace(
     /where id = any\(.*\n/,
-    () => `${subselect}\n  and row($9::bigint${entry}) is distinct from null\n`,
+    () => `${subselect}\n  and row($9::bigint${entries}) is distinct from null\n`,
   )
 }
 
