@@ -35,7 +35,8 @@ export class Beyond {
   }
 
   of(tookMs: number, rows: number): number {
-    const restMs = tookMs - rows * this.#msPerRow
+    // A large one may take less than its rows are reckoned at.
+    const restMs = Math.max(0, tookMs - rows * this.#msPerRow)
     // The quickest of late: what a busy machine cannot do any more is forgotten.
     this.#leastMs = Math.min(restMs, this.#leastMs * 1.01 + 0.01)
     return restMs - this.#leastMs

@@ -172,6 +172,12 @@ test('a process that starts beside dead entries knows that its first claim walke
   expect(beyond.of(32, 1_000)).toBeCloseTo(20, 1)
 })
 
+test('large claims that are quicker than was reckoned make no walk of a small one', () => {
+  const beyond = new Beyond({ msPerRow: 0.02 })
+  for (let i = 0; i < 5_000; i++) beyond.of(12, 1_000)
+  expect(beyond.of(3, 1)).toBeLessThan(3)
+})
+
 describe('a long walk', () => {
   const restsAfter = (...walks: number[]) => {
     const walk = new LongWalk({ maxRestMs: 10_000 })
