@@ -35,10 +35,10 @@ export class Beyond {
   }
 
   of(tookMs: number, rows: number): number {
-    // A large one may take less than its rows are reckoned at.
-    const restMs = Math.max(0, tookMs - rows * this.#msPerRow)
+    // Below 0 where rows take less than they are reckoned at.
+    const restMs = tookMs - rows * this.#msPerRow
     // The quickest of late: what a busy machine cannot do any more is forgotten.
-    this.#leastMs = Math.min(restMs, this.#leastMs * 1.01 + 0.01)
+    this.#leastMs = Math.min(restMs, this.#leastMs + Math.abs(this.#leastMs) * 0.01 + 0.01)
     return restMs - this.#leastMs
   }
 }

@@ -172,10 +172,13 @@ test('a process that starts beside dead entries knows that its first claim walke
   expect(beyond.of(32, 1_000)).toBeCloseTo(20, 1)
 })
 
-test('large claims that are quicker than was reckoned make no walk of a small one', () => {
+test('large claims that are quicker than was reckoned hide no walk, and make none of a small claim in the long run', () => {
   const beyond = new Beyond({ msPerRow: 0.02 })
   for (let i = 0; i < 5_000; i++) beyond.of(12, 1_000)
-  expect(beyond.of(3, 1)).toBeLessThan(3)
+  expect(beyond.of(18, 1_000)).toBeCloseTo(6, 0)
+  expect(beyond.of(3, 1)).toBeLessThan(12)
+  for (let i = 0; i < 500; i++) beyond.of(3, 1)
+  expect(beyond.of(3, 1)).toBe(0)
 })
 
 describe('a long walk', () => {

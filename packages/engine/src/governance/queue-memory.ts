@@ -13,7 +13,7 @@ const SHARED_MS = 60_000
 
 /** Pauses and limits leave out now these types, now those: of so many sets it is known where to look. */
 const MAX_ENTRIES = 8
-const MS_PER_JOB_SEEN = 0.01
+const MS_PER_JOB_SEEN = 0.002
 
 /** What is known about a queue from the last look. */
 export class QueueMemory {

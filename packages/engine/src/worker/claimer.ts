@@ -11,7 +11,7 @@ import type { LaneGroup, LaneType, Share } from './lane.ts'
 import { type Claim, OpenClaims } from './open-claims.ts'
 import { claimProbe } from './probe-claim.ts'
 
-const MS_PER_JOB = 0.02
+const MS_PER_JOB = 0.01
 const LOOK_AROUND_EVERY_MS = 500
 const MAX_UNSEEN_MS = 5_000
 /** Another process is just claiming from the same governed queue: what it leaves is ours. */
