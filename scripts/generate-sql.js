@@ -10,11 +10,13 @@ const read = (folder) =>
     .sort()
     .map((file) => [file.replace(/\.sql$/, ''), readFileSync(new URL(folder + file, engine), 'utf8')])
 
-const withoutHeader = (text) =>
-  text
-    .replace(/^(--.*\n)+/, '')
-    .trim()
-    .replace(/;$/, '')
+/** `-- part: name` stands for parts/name.sql, which several statements begin with. */
+const withParts = (text) =>
+  text.replace(/^-- part: (\w+)$/gm, (_, name) =>
+    withoutComments(readFileSync(new URL(`src/store/sql/parts/${name}.sql`, engine), 'utf8')),
+  )
+const withoutComments = (text) => text.replace(/^(--.*\n)+/, '').trim()
+const withoutHeader = (text) => withParts(withoutComments(text)).replace(/;$/, '')
 const statements = read('src/store/sql/').map(
   ([name, text]) => `  ${camel(name)}: ${JSON.stringify(withoutHeader(text))},`,
 )

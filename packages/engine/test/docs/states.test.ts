@@ -128,7 +128,8 @@ describe('docs/states.md', () => {
   test('names every statement that writes to the job table, and no other', () => {
     const writes = /(insert into|update|delete from) millrace\.job\b(?!_)/
     const folder = 'src/store/sql/'
-    const writing = readdirSync(new URL(folder, engine)).filter((file) => writes.test(read(folder + file)))
+    const files = readdirSync(new URL(folder, engine)).filter((file) => file.endsWith('.sql'))
+    const writing = files.filter((file) => writes.test(read(folder + file)))
     const named = [...transitions, ...table('statement', 'does')].flatMap((row) => quoted(row.statement))
     expect([...new Set(named)].sort()).toEqual(writing.sort())
   })
