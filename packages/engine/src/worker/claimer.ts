@@ -13,6 +13,7 @@ import { claimProbe } from './probe-claim.ts'
 
 const MS_PER_JOB = 0.01
 const LOOK_AROUND_EVERY_MS = 500
+/** How long a type that nobody here knows, or a first job of a tenant, may go unseen because the look is a long walk. */
 const MAX_UNSEEN_MS = 5_000
 /** Another process is just claiming from the same governed queue: what it leaves is ours. */
 const BUSY_MS = 3
