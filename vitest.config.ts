@@ -1,6 +1,19 @@
 import { defineConfig } from 'vitest/config'
 import { Order } from './test/order.ts'
 
+/** The slowest tests, named `….slow.test.ts`, run with `npm run test:all` only. */
+const slow = '**/*.slow.test.ts'
+
+const tests = {
+  // One more than the two processors they must do with: most tests wait for something now and then.
+  maxWorkers: 3,
+  globalSetup: ['test/server.ts'],
+  // One process runs one file after the other, and loads the engine once.
+  isolate: false,
+  unstubEnvs: true,
+  restoreMocks: true,
+}
+
 export default defineConfig({
   // `await using` is older than the targets that have it built in.
   oxc: { target: 'node20' },
@@ -10,30 +23,25 @@ export default defineConfig({
     testTimeout: 30_000,
     hookTimeout: 60_000,
     sequence: { sequencer: Order },
-    // Real processes on a busy machine: one of thousands of tests may lose a race with time. Those that did are listed at the end.
-    retry: 1,
-    reporters: ['default', './test/second-tries.ts'],
+    // `scripts/test.js` runs the tests that failed once more, alone.
+    reporters: ['default', './test/failures-report.ts'],
     env: { NODE_OPTIONS: '--enable-source-maps' },
     projects: [
       {
         extends: true,
         test: {
           name: 'tests',
-          // One more than the two processors they must do with: most tests wait for something now and then.
-          maxWorkers: 3,
-          globalSetup: ['test/server.ts'],
-          // One process runs one file after the other, and loads the engine once.
-          isolate: false,
-          unstubEnvs: true,
-          restoreMocks: true,
+          ...tests,
           include: [
             'packages/*/test/**/*.test.ts',
             'workloads/*/test/**/*.test.ts',
             'bench/test/**/*.test.ts',
             'test/**/*.test.ts',
           ],
+          exclude: ['**/node_modules/**', slow],
         },
       },
+      { extends: true, test: { name: 'slow', ...tests, include: [slow], exclude: ['**/node_modules/**'] } },
       // Real processes that are killed, frozen and cut off: they take minutes, and have a run of their own.
       {
         extends: true,
