@@ -1,5 +1,5 @@
 // GET /healthz, /readyz and /: whether the process lives, whether it can work, and what it runs.
-import { createServer, type Server, type ServerResponse } from 'node:http'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
 export interface Health {
@@ -18,34 +18,54 @@ export class PortUnusable extends Error {
   override readonly name = 'PortUnusable'
 }
 
+/** Probes are short and few. Without bounds, strangers could take every file descriptor that the process may have. */
+const REQUEST_MS = 10_000
+const MAX_CONNECTIONS = 500
+
+/** No request can end the process: the port is open to strangers. */
 export async function serveHealth(address: { host: string; port: number }, health: Health): Promise<HealthServer> {
   const startedAt = Date.now()
-  const server = createServer((request, response) => {
-    if (request.method !== 'GET' && request.method !== 'HEAD') return answer(response, 405, { error: 'only GET' })
-    switch (new URL(request.url ?? '/', 'http://localhost').pathname) {
-      case '/healthz':
-        return answer(response, 200, { status: 'alive', uptimeMs: Date.now() - startedAt })
-      case '/readyz':
-        void health
-          .obstacle()
-          .then((reason) =>
-            reason === undefined
-              ? answer(response, 200, { status: 'ready' })
-              : answer(response, 503, { status: 'not ready', reason }),
-          )
-        return
-      case '/':
-        return answer(response, 200, health.describe())
-      default:
-        return answer(response, 404, { error: 'not found', endpoints: ['/', '/healthz', '/readyz'] })
-    }
+  const limits = { headersTimeout: REQUEST_MS, requestTimeout: REQUEST_MS, connectionsCheckingInterval: REQUEST_MS }
+  const server = createServer(limits, (request, response) => {
+    respond(request, health, startedAt)
+      .catch((error: unknown): Answer => [500, { error: error instanceof Error ? error.message : String(error) }])
+      .then(([status, body]) => send(response, status, body))
+      // The body cannot be written as JSON, or the connection is in no state for an answer.
+      .catch(() => response.destroy())
   })
+  server.maxConnections = MAX_CONNECTIONS
   await listen(server, address)
+  // A connection that cannot be accepted, for instance for want of file descriptors, is the caller's loss alone.
+  server.on('error', () => {})
   const { port } = server.address() as AddressInfo
   return { url: `http://${inUrl(address.host)}:${port}`, stop: () => close(server) }
 }
 
-function answer(response: ServerResponse, status: number, body: object): void {
+type Answer = [status: number, body: object]
+
+async function respond({ method, url }: IncomingMessage, health: Health, startedAt: number): Promise<Answer> {
+  if (method !== 'GET' && method !== 'HEAD') return [405, { error: 'only GET' }]
+  switch (pathOf(url ?? '/')) {
+    case '/healthz':
+      return [200, { status: 'alive', uptimeMs: Date.now() - startedAt }]
+    case '/readyz': {
+      const reason = await health.obstacle()
+      return reason === undefined ? [200, { status: 'ready' }] : [503, { status: 'not ready', reason }]
+    }
+    case '/':
+      return [200, health.describe()]
+    default:
+      return [404, { error: 'not found', endpoints: ['/', '/healthz', '/readyz'] }]
+  }
+}
+
+/** The path of a request's target, which may be any text: `new URL` throws on much of it, such as `//`. */
+function pathOf(target: string): string {
+  const [path] = target.replace(/^https?:\/\/[^/?#]*/i, '').split(/[?#]/, 1)
+  return path || '/'
+}
+
+function send(response: ServerResponse, status: number, body: object): void {
   response.writeHead(status, { 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store' })
   response.end(`${JSON.stringify(body, null, 2)}\n`)
 }
