@@ -3,6 +3,7 @@ import pg from 'pg'
 
 /** SQLSTATEs that decide what we do, named once. */
 const sqlState = {
+  inFailedTransaction: '25P02',
   lockNotAvailable: '55P03',
   noPartition: '23514',
   permissionDenied: '42501',
@@ -15,6 +16,8 @@ const sqlState = {
 
 const stateOf = (error: unknown): string => (error instanceof pg.DatabaseError ? (error.code ?? '') : '')
 
+/** An earlier statement has failed the transaction: only a rollback, whole or to a savepoint, is still possible. */
+export const isInFailedTransaction = (error: unknown): boolean => stateOf(error) === sqlState.inFailedTransaction
 export const isLockTimeout = (error: unknown): boolean => stateOf(error) === sqlState.lockNotAvailable
 export const isPermissionDenied = (error: unknown): boolean => stateOf(error) === sqlState.permissionDenied
 export const isConflict = (error: unknown): boolean => sqlState.duplicates.has(stateOf(error))

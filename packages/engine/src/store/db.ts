@@ -6,10 +6,12 @@
 import pg from 'pg'
 import { MAX_TIMER_MS, within } from '../clock.ts'
 import { DatabaseTimeout, DatabaseUnavailable, MillraceError } from '../errors.ts'
+import { isInFailedTransaction } from '../sql-state.ts'
 import { cancelRequest } from './cancel-request.ts'
 import type { ConnectGate } from './connect-gate.ts'
 import { Connections } from './connections.ts'
 import { ALWAYS_KEPT, KeptPlans, preparedName, rowsByKeptPlan } from './kept-plan.ts'
+import { resetSession } from './session-reset.ts'
 import { runOn, type StatementName, statementsFor, tuplesOn } from './statements.ts'
 import { CommitUnknown, Transaction } from './transaction.ts'
 
@@ -147,26 +149,31 @@ export class Database implements Session {
     let isCommitting = false
     try {
       return await this.#onConnection('transaction', deadlineMs, async (client) => {
+        const keepsPlans = isAhead && this.#plansAhead.isAdvisable
+        const begun = client.query(beginning({ keepsPlans, lockTimeoutMs }))
+        const ahead = { begun, plans: this.#plansAhead, keepsPlans }
+        const tx = new Transaction(client, this.schema, isAhead ? ahead : undefined)
         try {
-          const keepsPlans = isAhead && this.#plansAhead.isAdvisable
-          const begun = client.query(beginning({ keepsPlans, lockTimeoutMs }))
           if (!isAhead) await begun
-          const ahead = { begun, plans: this.#plansAhead, keepsPlans }
-          const tx = new Transaction(client, this.schema, isAhead ? ahead : undefined)
           const result = await work(tx).finally(() => tx.end())
           isCommitting = true
-          const { command } = await client.query('commit')
-          // Postgres answers COMMIT of a failed transaction with a quiet ROLLBACK.
-          if (command !== 'COMMIT') throw await tx.failure()
+          await commit(client, tx)
           return result
         } catch (error) {
-          await client.query('rollback').catch(() => {})
+          await this.#rollBack(client, tx)
           throw error
         }
       })
     } catch (error) {
       throw isCommitting && isConnectionFailure(error) ? new CommitUnknown(error) : error
     }
+  }
+
+  async #rollBack(client: pg.Client, tx: Transaction): Promise<void> {
+    const undone = client.query('rollback').catch(() => {})
+    if (!tx.ranCallerSql) return void (await undone)
+    // The caller's SQL may have ended the transaction itself, so that the rollback takes back nothing.
+    await resetSession(client).catch(() => this.#release(client, true))
   }
 
   /** Waits a moment for statements under way, then ends them with their connections. */
@@ -214,6 +221,18 @@ export class Database implements Session {
   #release(client: pg.Client, isBroken: boolean): void {
     if (this.#busy.delete(client)) this.#connections.give(client, isBroken)
   }
+}
+
+async function commit(client: pg.Client, tx: Transaction): Promise<void> {
+  const reset = tx.ranCallerSql ? resetSession(client) : Promise.resolve()
+  // Looked at below: the commit is on its way already.
+  reset.catch(() => {})
+  const { command } = await client.query('commit')
+  await reset.catch((error: unknown) => {
+    if (!isInFailedTransaction(error)) throw error
+  })
+  // Postgres answers COMMIT of a failed transaction with a quiet ROLLBACK.
+  if (command !== 'COMMIT') throw await tx.failure()
 }
 
 function beginning({ keepsPlans, lockTimeoutMs }: { keepsPlans: boolean; lockTimeoutMs?: number | undefined }): string {

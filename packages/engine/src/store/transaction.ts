@@ -26,6 +26,7 @@ export class Transaction implements Session, Queryable {
   #last: Promise<unknown> = Promise.resolve()
   #failure: { error: unknown } | undefined
   #isOver = false
+  #ranCallerSql = false
 
   constructor(client: Queryable, schema: string, ahead?: Ahead) {
     this.#client = client
@@ -33,6 +34,11 @@ export class Transaction implements Session, Queryable {
     this.#isPipelined = client instanceof pg.Client && client.pipeline
     this.#ahead = ahead
     ahead?.begun.catch((error: unknown) => this.#failed(error))
+  }
+
+  /** SQL that is not ours ran here: it may have changed the session. */
+  get ranCallerSql(): boolean {
+    return this.#ranCallerSql
   }
 
   /** Why the server rolls back what was to be committed. */
@@ -48,6 +54,7 @@ export class Transaction implements Session, Queryable {
 
   async query(text: string, values?: unknown[]): Promise<{ rows: unknown[] }> {
     this.#demandGoing()
+    this.#ranCallerSql = true
     return this.#client.query(text, values)
   }
 
