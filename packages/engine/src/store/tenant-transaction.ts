@@ -2,14 +2,19 @@
 //
 // Statements take turns, so that nothing of the handler's can slip in while the role is ours. Role and settings are
 // local to the transaction: commit, rollback and a lost connection all end them.
+import { randomUUID } from 'node:crypto'
 import type pg from 'pg'
-import { isPermissionDenied } from '../sql-state.ts'
+import { Unrecoverable } from '../errors.ts'
+import { isInFailedTransaction, isPermissionDenied } from '../sql-state.ts'
 import type { Queryable } from './statements.ts'
 import type { Transaction } from './transaction.ts'
+import { demandStaying } from './transaction-control.ts'
 
 /** What policies look at. */
 export const TENANT_SETTING = 'millrace.tenant'
 export const ACTING_USER_SETTING = 'millrace.acting_user'
+/** Local to the transaction, so that another one does not have it. */
+const TRANSACTION_SETTING = 'millrace.transaction'
 
 export interface TenantScope {
   role: string
@@ -19,53 +24,74 @@ export interface TenantScope {
   refused(table: string | null, cause: unknown): Error
 }
 
-/** An accident guard, not a wall: these would end the tenant's role in the midst of the handler's work. */
-const LEAVES =
-  /^\s*(begin|start|commit|end|abort|rollback(?!\s+(work\s+|transaction\s+)?to)|prepare\s+transaction|discard|reset\s+(role|all|session)|set\s+((local|session)\s+)?(role|session\s+authorization))\b/i
-
 export class TenantTransaction implements Queryable {
   readonly #tx: Transaction
   readonly #scope: TenantScope
   readonly #ownRole: string
+  readonly #id: string
   #last: Promise<unknown> = Promise.resolve()
   #isOver = false
+  /** Why this transaction must not commit, even if the handler caught it. */
   #refusal: Error | undefined
+  /** Its transaction, role or tenant is not the one it began with: no statement may run any more. */
+  #left: Error | undefined
 
-  private constructor(tx: Transaction, scope: TenantScope, ownRole: string) {
+  private constructor(tx: Transaction, scope: TenantScope, { ownRole, id }: { ownRole: string; id: string }) {
     this.#tx = tx
     this.#scope = scope
     this.#ownRole = ownRole
+    this.#id = id
   }
 
   static async enter(tx: Transaction, scope: TenantScope): Promise<TenantTransaction> {
     const { tenant, actingUser, role } = scope
-    const values = [TENANT_SETTING, tenant, ACTING_USER_SETTING, actingUser ?? '', role]
+    const id = randomUUID()
+    const values = [TENANT_SETTING, tenant, ACTING_USER_SETTING, actingUser ?? '', role, TRANSACTION_SETTING, id]
     const [before] = await tx.run<{ ownRole: string }>('tenantEnter', values)
-    return new TenantTransaction(tx, scope, (before as { ownRole: string }).ownRole)
+    return new TenantTransaction(tx, scope, { ownRole: (before as { ownRole: string }).ownRole, id })
   }
 
   /** The handler's own SQL. */
   query(text: string, values?: unknown[]): Promise<{ rows: unknown[] }> {
     return this.#inTurn(async () => {
-      if (LEAVES.test(text))
-        throw new Error(
-          `ctx.tenantDb owns its transaction and its role: "${text.trim().slice(0, 40)}" is not for its work to say. Return to commit, throw to roll back.`,
-        )
-      try {
-        return await this.#tx.query(text, values)
-      } catch (error) {
-        if (!isRowSecurityRefusal(error)) throw error
-        this.#refusal = this.#scope.refused(tableIn(error), error)
-        throw this.#refusal
-      }
+      demandStaying(text)
+      const answered = this.#tx.query(text, values)
+      // Sent right behind it, on the same way to the server.
+      const checked = this.#demandInside()
+      const [answer, check] = await Promise.allSettled([answered, checked])
+      if (check.status === 'rejected') throw check.reason
+      if (answer.status === 'fulfilled') return answer.value
+      if (!isRowSecurityRefusal(answer.reason)) throw answer.reason
+      this.#refusal = this.#scope.refused(tableIn(answer.reason), answer.reason)
+      throw this.#refusal
     })
+  }
+
+  /** A statement may have committed, or changed the role, in a way that its text did not show. */
+  async #demandInside(): Promise<void> {
+    const { tenant, role } = this.#scope
+    const values = [TENANT_SETTING, tenant, TRANSACTION_SETTING, this.#id, role]
+    const found = await this.#tx.run<{ isInside: boolean }>('tenantCheck', values).catch((error: unknown) => {
+      // It has failed, so it is still open, and nothing but a rollback is possible.
+      if (isInFailedTransaction(error)) return [{ isInside: true }]
+      throw error
+    })
+    if (found[0]?.isInside) return
+    this.#left = new Unrecoverable(
+      'A statement in ctx.tenantDb left the transaction, the role or the tenant that ctx.tenantDb had set, so no further statement runs. It may have committed what came before it. Do not send commit, rollback, set role or set_config there: return to commit, throw to roll back.',
+    )
+    this.#refusal = this.#left
+    throw this.#left
   }
 
   /** Statements of the engine in this transaction: the tenant's role has no rights on its tables. */
   readonly asEngine: Queryable = {
     query: (text, values) =>
       this.#inTurn(async () => {
-        await this.#switch(this.#ownRole)
+        await this.#switch(this.#ownRole).catch((error: unknown) => {
+          // Then only a rollback to a savepoint works, and that brings back the role of the savepoint.
+          if (!isInFailedTransaction(error)) throw error
+        })
         try {
           return await this.#tx.query(text, values)
         } finally {
@@ -83,10 +109,9 @@ export class TenantTransaction implements Queryable {
 
   /** Then the role is the session's own again, for whatever we still have to write. */
   async leave(): Promise<void> {
-    await this.#switch(this.#ownRole).catch((error: unknown) => {
-      // A handler that caught the refusal cannot commit what is left.
-      throw this.#refusal ?? error
-    })
+    // The handler may have caught the refusal, behind a savepoint or not: it cannot commit what is left.
+    if (this.#refusal !== undefined) throw this.#refusal
+    await this.#switch(this.#ownRole)
   }
 
   async #switch(role: string): Promise<void> {
@@ -95,6 +120,7 @@ export class TenantTransaction implements Queryable {
 
   #inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
     const mine = this.#last.then(() => {
+      if (this.#left !== undefined) throw this.#left
       if (!this.#isOver) return work()
       throw new Error('This transaction of ctx.tenantDb is over: await every query before its work returns.')
     })

@@ -137,16 +137,18 @@ describe('ctx.tenantDb', () => {
     expect(await t.audit()).toHaveLength(1)
   })
 
-  test('behind a savepoint the rest goes on, and the violation is audited all the same', async () => {
+  test('a violation that the handler catches behind a savepoint is audited, and the rest is not committed either', async () => {
     await using t = await working((_, ctx) =>
       ctx.tenantDb(async (tx) => {
+        await tx.query(`update task set title = 'rolled back'`)
         await tx.query('savepoint before')
         await tx.query(`insert into task values (3, 'b', 'smuggled')`).catch(() => {})
         await tx.query('rollback to savepoint before')
         return (await tx.query('select id from task')).rows
       }),
     )
-    expect(await t.ended()).toMatchObject({ result: [{ id: 1 }] })
+    expect(await t.ended()).toMatchObject({ status: 'dead', error: expect.stringMatching(/another tenant/) })
+    expect(await t.tasks()).toMatchObject([{ title: 'of a' }, { title: 'of b' }])
     expect(await t.audit()).toHaveLength(1)
   })
 
