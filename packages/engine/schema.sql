@@ -519,6 +519,7 @@ create table millrace.limit_rate (
   starts     jsonb not null,
   held_until timestamptz,
   updated_at timestamptz not null,
+  period_ms  double precision,
   constraint limit_rate_pkey primary key (name, tenant)
 ) with (
   fillfactor=50,

@@ -18,6 +18,7 @@ import {
 } from '../store/governed-claims.ts'
 import type { ClaimedJob, Position } from '../store/job-claims.ts'
 import { compareIds } from '../store/job-id.ts'
+import { limitRateLook } from '../store/limits.ts'
 import { firstOffer, frontiers, isAnyoneShort, type Look, largerOffer, SPARE, turnAfter } from './look.ts'
 import type { QueueMemory } from './queue-memory.ts'
 import { type Candidate, Round } from './round.ts'
@@ -145,6 +146,7 @@ export class GovernedClaim {
       })
       if (round.isPaused || round.types.length === 0) return { round, look: undefined, chosen: [] }
       const look = await this.#look({ round, standing, streams, offer })
+      await this.#learnRates(round, look)
       const chosen = round.choose(look)
       const larger = largerOffer(offer, request.slots)
       if (larger === undefined || !isAnyoneShort(look, chosen)) return { round, look, chosen }
@@ -154,9 +156,18 @@ export class GovernedClaim {
 
   async #standing(limits: readonly string[]): Promise<Standing> {
     const { clock, keepUp } = this.#knowledge
-    const standing = await governedStanding(this.#tx, clock.databaseNow(), this.#request.queue, limits)
+    const { queue } = this.#request
+    const standing = await governedStanding(this.#tx, clock.databaseNow(), { queue, limits, tenants: [] })
     await keepUp(standing.version, this.#tx)
     return standing
+  }
+
+  /** Only of the tenants that were seen: a table of rates holds every tenant that had a start lately. */
+  async #learnRates({ meters }: Round, { seen }: Look): Promise<void> {
+    const names = meters.namesPerTenant
+    if (names.length === 0) return
+    const tenants = new Set(seen.flatMap(([, tenant, , id]) => (id === null || tenant === null ? [] : tenant)))
+    if (tenants.size > 0) meters.learn(await limitRateLook(this.#tx, names, [...tenants]))
   }
 
   async #look({ round, standing, streams, offer }: Asked): Promise<Look> {

@@ -17,12 +17,11 @@ export const explainLimits: Explainer = async (job, look) => {
   const rules = new Rules()
   await rules.load(look.db)
   const limits = limitsOf(contract, rules)
-  const standing = await governedStanding(
-    look.db,
-    look.now,
-    job.queue,
-    limits.map(({ name }) => name),
-  )
+  const standing = await governedStanding(look.db, look.now, {
+    queue: job.queue,
+    limits: limits.map(({ name }) => name),
+    tenants: job.tenant === null ? [] : [job.tenant],
+  })
   const reasons: Reason[] = []
   const share = shareReason(job, rules, standing)
   if (share !== undefined) reasons.push(share)

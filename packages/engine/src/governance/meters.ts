@@ -1,7 +1,7 @@
 // The limits that apply to a queue's jobs at one moment: what they have taken, and whether one more fits.
 import type { JobContract } from '../contract/job.ts'
 import type { Limit } from '../contract/limit.ts'
-import type { Standing } from '../store/governed-claims.ts'
+import type { RateSpent, Spent, Standing } from '../store/governed-claims.ts'
 import { RateWindow } from './rate-window.ts'
 import { PER_TENANT, type Rules } from './rules.ts'
 
@@ -66,8 +66,18 @@ export class Meters {
     return Math.min(Number.POSITIVE_INFINITY, ...this.#meters.map((meter) => meter.waitMs))
   }
 
+  /** Of the limits that each tenant has for itself: what must be known of the tenants that ask. */
+  get namesPerTenant(): string[] {
+    return this.#meters.flatMap((meter) => (meter.isPerTenant ? meter.name : []))
+  }
+
+  /** What those tenants have spent; the standing says it of shared limits only. */
+  learn(rates: readonly RateSpent[]): void {
+    for (const meter of this.#meters) meter.learn(rates)
+  }
+
   /** What the rates have to remember. */
-  get spent(): { limit: string; tenant: string; starts: unknown }[] {
+  get spent(): Spent[] {
     return this.#meters.flatMap((meter) => meter.spent)
   }
 }
@@ -87,19 +97,33 @@ class Meter {
   constructor(limit: Limit, limitsByType: ReadonlyMap<string, readonly Limit[]>, books: Books) {
     this.#limit = limit
     this.#books = books
-    const { standing, here, nowMs } = books
+    const { standing, here } = books
     for (const [tenant, jobs] of runningUnder(limit, standing)) {
       const scope = this.#scopeOf(tenant)
       this.#running.set(scope, (this.#running.get(scope) ?? 0) + jobs)
     }
-    for (const [name, tenant, starts, heldUntilS] of standing.rates ?? []) {
-      if (name !== limit.name) continue
-      if (limit.rate !== undefined) this.#windows.set(tenant, new RateWindow(limit.rate, starts, nowMs))
-      if (heldUntilS !== null && heldUntilS * 1_000 > nowMs) this.#heldUntilMs.set(tenant, heldUntilS * 1_000)
-    }
+    this.learn(standing.rates ?? [])
     if (limit.perProcess === undefined) return
     for (const [type, jobs] of here)
       if (limitsByType.get(type)?.some(({ name }) => name === limit.name)) this.#here += jobs
+  }
+
+  get name(): string {
+    return this.#limit.name
+  }
+
+  get isPerTenant(): boolean {
+    return this.#limit.isPerTenant
+  }
+
+  learn(rates: readonly RateSpent[]): void {
+    const { nowMs } = this.#books
+    const { rate } = this.#limit
+    for (const [name, tenant, starts, heldUntilS] of rates) {
+      if (name !== this.name) continue
+      if (rate !== undefined) this.#windows.set(tenant, new RateWindow(rate, starts, nowMs))
+      if (heldUntilS !== null && heldUntilS * 1_000 > nowMs) this.#heldUntilMs.set(tenant, heldUntilS * 1_000)
+    }
   }
 
   hasRoom({ tenant, cost }: Metered): boolean {
@@ -134,11 +158,13 @@ class Meter {
     return this.#waitMs
   }
 
-  get spent(): { limit: string; tenant: string; starts: unknown }[] {
+  get spent(): Spent[] {
+    const { name, rate } = this.#limit
     return [...this.#touched].map((tenant) => ({
-      limit: this.#limit.name,
+      limit: name,
       tenant,
       starts: this.#windowOf(tenant).starts,
+      periodMs: rate?.perMs ?? 0,
     }))
   }
 

@@ -1,5 +1,5 @@
 // Creates the archive's partitions ahead, drops the expired ones, and forgets workers that ended, dead letters that were
-// settled long ago, pauses and dedupe windows that are over, what dead runs had reserved of budgets, and the expired
+// settled long ago, pauses, dedupe windows and rates that are over, what dead runs had reserved of budgets, and the expired
 // results of ctx.once and ctx.step, ticks of schedules after 30 days, periods of budgets after 13 months, and workflows
 // whose retention is over. Cancels what deleted tenants have left.
 //
@@ -14,6 +14,7 @@ import type { Database } from '../store/db.ts'
 import { deadLetterPrune } from '../store/dead-letters.ts'
 import { dedupWindowPrune } from '../store/dedup.ts'
 import { jobCancelWaiting } from '../store/job-changes.ts'
+import { limitRatePrune } from '../store/limits.ts'
 import { oncePrune, stepKeep } from '../store/once-keys.ts'
 import { ensurePartitions, prunePartitions } from '../store/partitions.ts'
 import { pausePrune } from '../store/pauses.ts'
@@ -36,6 +37,9 @@ const ONCE_KEYS_AT_ONCE = 1_000
 const STEPS_AT_ONCE = 1_000
 const WINDOWS_AT_ONCE = 5_000
 const TICKS_AT_ONCE = 5_000
+const RATES_AT_ONCE = 5_000
+/** Rates that an older version has written last do not say their period: hardly any is longer. */
+const UNKNOWN_RATE_PERIOD_MS = 366 * 24 * HOUR_MS
 /** Rows of workflows. */
 const WORKFLOW_ROWS_AT_ONCE = 10_000
 
@@ -52,6 +56,8 @@ export interface HousekeepingResult {
   stepsKept: number
   leftoversCancelled: number
   windowsForgotten: number
+  /** Of limits: their window is over. */
+  ratesForgotten: number
   ticksForgotten: number
   workflowsForgotten: number
 }
@@ -89,6 +95,7 @@ export class Housekeeper implements Ticker<HousekeepingResult> {
       onceKeysForgotten: await oncePrune(this.#db, now, ONCE_KEYS_AT_ONCE),
       leftoversCancelled: await this.#cancelLeftovers(now),
       windowsForgotten: await dedupWindowPrune(this.#db, now, WINDOWS_AT_ONCE),
+      ratesForgotten: await limitRatePrune(this.#db, now, { unknownMs: UNKNOWN_RATE_PERIOD_MS, limit: RATES_AT_ONCE }),
       ticksForgotten: await scheduleTickPrune(this.#db, now, TICKS_KEPT_MS, TICKS_AT_ONCE),
       workflowsForgotten: await workflowPrune(this.#db, now, WORKFLOW_ROWS_AT_ONCE),
     }
@@ -114,6 +121,7 @@ export class Housekeeper implements Ticker<HousekeepingResult> {
       result.stepsKept === STEPS_AT_ONCE ||
       result.leftoversCancelled === LEFTOVERS_AT_ONCE ||
       result.windowsForgotten === WINDOWS_AT_ONCE ||
+      result.ratesForgotten === RATES_AT_ONCE ||
       result.ticksForgotten === TICKS_AT_ONCE ||
       result.workflowsForgotten > 0
     return isMore ? 0 : HOUR_MS

@@ -29,6 +29,9 @@ export async function governedLock(session: Session, keys: readonly string[]): P
   return row?.isMine ?? false
 }
 
+/** What was started lately under a rate. `tenant`: empty where all share it. */
+export type RateSpent = readonly [limit: string, tenant: string, starts: [number, number][], heldUntilS: number | null]
+
 export interface Standing {
   readonly version: number
   readonly nowS: number
@@ -37,18 +40,18 @@ export interface Standing {
   readonly since: Date | null
   readonly running: readonly (readonly [tenant: string | null, type: string, jobs: number])[] | null
   readonly held: readonly (readonly [limit: string, tenant: string | null, jobs: number])[] | null
-  readonly rates:
-    | readonly (readonly [limit: string, tenant: string, starts: [number, number][], heldUntilS: number | null])[]
-    | null
+  /** Of limits that all tenants share, and of the tenants that were asked for. */
+  readonly rates: readonly RateSpent[] | null
 }
 
+/** `tenants`: whose rates are wanted, besides those that all share. */
 export async function governedStanding(
   session: Session,
   now: Now,
-  queue: string,
-  limits: readonly string[],
+  { queue, limits, tenants }: { queue: string; limits: readonly string[]; tenants: readonly string[] },
 ): Promise<Standing> {
-  const [row] = await session.run<Standing>('governedStanding', [now, queue, textArray(limits)])
+  const values = [now, queue, textArray(limits), textArray(['', ...tenants])]
+  const [row] = await session.run<Standing>('governedStanding', values)
   return row as Standing
 }
 
@@ -106,6 +109,14 @@ export function governedLook(session: Session, now: Now, request: LookRequest): 
   ])
 }
 
+/** What a claim has started under a rate. */
+export interface Spent {
+  readonly limit: string
+  readonly tenant: string
+  readonly starts: unknown
+  readonly periodMs: number
+}
+
 export interface TakeRequest {
   readonly ids: readonly string[]
   readonly types: readonly { type: string; stuckAfterMs: number; limits: readonly string[] }[]
@@ -116,7 +127,7 @@ export interface TakeRequest {
   readonly turn: string | null
   /** No run of the queue began before; null: as before. */
   readonly since: Date | null
-  readonly spent: readonly { limit: string; tenant: string; starts: unknown }[]
+  readonly spent: readonly Spent[]
   readonly isDurable: boolean
 }
 
@@ -137,6 +148,7 @@ export async function governedTake(session: Session, now: Now, request: TakeRequ
     textArray(types.map(({ limits }) => textArray(limits))),
     request.isDurable,
     request.since,
+    plainArray(spent.map(({ periodMs }) => periodMs)),
   ])
   return claimedJobs(tuples, now)
 }

@@ -3,7 +3,7 @@ import type { Now } from '../clock.ts'
 import type { Rate } from '../contract/limit.ts'
 import { textArray } from './arrays.ts'
 import type { Session } from './db.ts'
-import type { Standing } from './governed-claims.ts'
+import type { RateSpent, Standing } from './governed-claims.ts'
 
 export interface LimitSetting {
   name: string
@@ -37,6 +37,24 @@ export type LimitUsage = Pick<Standing, 'nowS' | 'held' | 'rates'>
 export async function limitUsage(session: Session, now: Now, names: readonly string[]): Promise<LimitUsage> {
   const [row] = await session.run<LimitUsage>('limitUsage', [now, textArray(names)])
   return row as LimitUsage
+}
+
+/** Of limits that each tenant has for itself. */
+export function limitRateLook(
+  session: Session,
+  names: readonly string[],
+  tenants: readonly string[],
+): Promise<RateSpent[]> {
+  return session.tuples<RateSpent>('limitRateLook', [textArray(names), textArray(tenants)])
+}
+
+/** `unknownMs`: the period of rates whose row does not say it. */
+export async function limitRatePrune(
+  session: Session,
+  now: Now,
+  { unknownMs, limit }: { unknownMs: number; limit: number },
+): Promise<number> {
+  return (await session.run('limitRatePrune', [now, unknownMs, limit])).length
 }
 
 /** `tenant`: empty for a limit that all share. */

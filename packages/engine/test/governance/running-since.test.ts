@@ -21,7 +21,11 @@ async function setup() {
 
   /** What is counted in queue a, and under the limit in all queues. */
   async function counted(second: number): Promise<{ running: number; held: number; since: Date | null }> {
-    const { running, held, since } = await governedStanding(db, at(second), 'a', ['shared'])
+    const { running, held, since } = await governedStanding(db, at(second), {
+      queue: 'a',
+      limits: ['shared'],
+      tenants: [],
+    })
     const sum = (rows: readonly (readonly [unknown, unknown, number])[] | null) =>
       (rows ?? []).reduce((all, [, , count]) => all + count, 0)
     return { running: sum(running), held: sum(held), since }
@@ -33,7 +37,7 @@ async function setup() {
     /** A claim of one job, as a worker makes it. */
     async take(second: number, queue: 'a' | 'b' = 'a'): Promise<string> {
       const { id } = await millrace.enqueue(jobs[queue], second, { tenant: 'x', runAt: at(0) })
-      const { since } = await governedStanding(db, at(second), queue, [])
+      const { since } = await governedStanding(db, at(second), { queue, limits: [], tenants: [] })
       const taken = await governedTake(db, at(second), {
         ids: [id],
         types: [{ type: jobs[queue].type, stuckAfterMs: 1_000, limits: ['shared'] }],

@@ -7,6 +7,7 @@ import { freshDatabase } from '../support/database.ts'
 import { type Plan, planOf } from '../support/plans.ts'
 
 const MANY = 200_000
+const SEEN = Array.from({ length: 32 }, (_, i) => `old ${i}`)
 let database: Awaited<ReturnType<typeof freshDatabase>>
 let client: pg.Client
 
@@ -28,6 +29,10 @@ beforeAll(async () => {
   await fill(MANY, 'null')
   await fill(500, `'small ' || i % 50`)
   await fill(10, `'foreign'`)
+  await client.query(
+    `insert into millrace.limit_rate (name, tenant, starts, updated_at)
+     select 'per tenant', 'old ' || i, '[[1700000000000, 1]]', now() from generate_series(1, 50000) i`,
+  )
 }, 240_000)
 
 afterAll(async () => {
@@ -52,7 +57,9 @@ async function expectGoodPlans() {
     for (const [statement, values, buffers] of [
       ['governedLook', look('{good,foreign}'), 1_500],
       ['governedLookTypes', look('{good}'), 1_500],
-      ['governedStanding', [null, 'q', '{}'], 100],
+      ['governedStanding', [null, 'q', '{}', '{""}'], 100],
+      ['governedStanding', [null, 'q', '{per tenant}', '{""}'], 100],
+      ['limitRateLook', ['{per tenant}', `{${SEEN}}`], 10 * SEEN.length],
       ['jobNextDue', [null, '{q}', ...NO_ENTRIES], 1_000],
       ['lookAround', ['{q}', '{}', '{}'], 200],
       ['tenantCount', ['q', 'big', 100], 200],
@@ -61,6 +68,7 @@ async function expectGoodPlans() {
       const plan = await planOf(client, statement, values)
       const label = `${statement}, ${mode}`
       expect(onJobs(plan), label).not.toContain('Seq Scan')
+      expect(plan.scans, label).not.toContain('limit_rate')
       if (statement.startsWith('governedLook')) expect(onJobs(plan), label).not.toContain('Sort')
       expect(plan.buffers, label).toBeLessThanOrEqual(buffers)
     }
@@ -98,7 +106,7 @@ describe('beside large backlogs of others', () => {
       '{}',
       '{"{}"}',
     ]
-    const plan = await planOf(client, 'governedTake', [...values, false, null])
+    const plan = await planOf(client, 'governedTake', [...values, false, null, '{}'])
     expect(plan.rows).toBe(100)
     expect(onJobs(plan)).not.toContain('Seq Scan')
     // Each row is found twice, rewritten, and entered into its indexes anew.

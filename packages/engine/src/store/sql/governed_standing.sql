@@ -1,5 +1,6 @@
 -- What a governed claim of a queue has to know, after it has the locks: what runs, what was started lately, whose turn it is.
--- Params:  $1 now timestamptz or null, $2 queue text, $3 limits text[] by name
+-- Params:  $1 now timestamptz or null, $2 queue text, $3 limits text[] by name, $4 tenants text[] whose rates are wanted; '' for those
+--          that all tenants share
 -- Returns: one row: version of the rules, now_s, turn, since: when the oldest run began or, while there is none, now, if that is news,
 --          running as [tenant, type, count], held as [limit, tenant, count], rates as [limit, tenant, starts, held_until_s]
 -- Locks:   none
@@ -45,5 +46,11 @@ select
   end as held,
   case when $3::text[] <> '{}' then
     (select jsonb_agg(jsonb_build_array(name, tenant, starts, extract(epoch from held_until)::float8))
-     from millrace.limit_rate where name = any($3))
+     from unnest($3) as limited (name)
+     cross join unnest($4::text[]) as asked (tenant)
+     cross join lateral (
+       select starts, held_until from millrace.limit_rate
+       where limit_rate.name = limited.name and limit_rate.tenant = asked.tenant
+       limit 1
+     ) as rate)
   end as rates;

@@ -2,7 +2,8 @@
 -- Params:  $1 now timestamptz or null, $2 ids bigint[], $3 types text[] the worker can run, $4 stuck_after_ms float8[] of those,
 --          $5 run_id uuid, $6 worker_id uuid, $7 queue text, $8 turn: tenant text behind which the next claim begins, or null,
 --          $9 rates text[], $10 tenants text[], $11 starts jsonb[] of those, $12 limits text[] of those types, each
---          the text of an array of names, $13 durable boolean, $14 since timestamptz: no run of the queue began before, or null
+--          the text of an array of names, $13 durable boolean, $14 since timestamptz: no run of the queue began before, or null,
+--          $15 periods float8[] of those rates, in milliseconds
 -- Returns: the claimed jobs, as job_claim.sql.
 -- Locks:   the claimed rows, skipping what others hold, the queue's turn, the rates.
 -- Index:   job_pkey, worker_pkey, limit_rate_pkey, queue_turn_pkey
@@ -22,10 +23,12 @@ turned as (
   on conflict (queue) do update set tenant = excluded.tenant, running_since = excluded.running_since
 ),
 spent as (
-  insert into millrace.limit_rate (name, tenant, starts, updated_at)
-  select name, tenant, starts, coalesce($1, now())
-  from lease_not_ended cross join unnest($9::text[], $10::text[], $11::jsonb[]) as rate (name, tenant, starts)
-  on conflict (name, tenant) do update set starts = excluded.starts, updated_at = excluded.updated_at
+  insert into millrace.limit_rate (name, tenant, starts, period_ms, updated_at)
+  select name, tenant, starts, period_ms, coalesce($1, now())
+  from lease_not_ended
+  cross join unnest($9::text[], $10::text[], $11::jsonb[], $15::float8[]) as rate (name, tenant, starts, period_ms)
+  on conflict (name, tenant) do update
+  set starts = excluded.starts, period_ms = excluded.period_ms, updated_at = excluded.updated_at
 ),
 free as materialized (
   select id from millrace.job
