@@ -36,7 +36,6 @@ export type EnqueueResult =
   | { status: 'replaced'; id: string; warnings: readonly string[] }
 
 const BULK_DEADLINE_MS = 60_000
-const NO_TENANT_WARNINGS: ReadonlyMap<number, string> = new Map()
 const NO_DEFERRALS: ReadonlySet<number> = new Set()
 
 type TenantBatches = Awaited<ReturnType<TenantLimits['batches']>>
@@ -117,9 +116,13 @@ export class Enqueuer {
   ): Promise<EnqueueResult[]> {
     const jobs = prepared.map(({ job }) => job)
     const limited = jobs.some(({ tenant }) => tenant !== null) ? await this.#limited(contract, jobs) : []
-    const warnings = limited.length === 0 ? NO_TENANT_WARNINGS : await this.#tenants.warnings(limited)
-    const deferrals = limited.length === 0 ? NO_DEFERRALS : await this.#tenants.deferrals(limited)
+    const session = tx === undefined ? this.#db : sessionOn(tx, this.#db.schema)
+    const excesses = limited.length === 0 ? [] : await this.#tenants.excesses(session, limited)
+    const deferrals = limited.length === 0 ? NO_DEFERRALS : await this.#tenants.deferrals(session, limited)
     const results = await this.#insert(this.#tenants.deferring(jobs, limited), tx, limited)
+    // Whether the caller's transaction commits is not known here: its results carry the warnings, and nobody else is told.
+    if (tx === undefined) this.#tenants.warn(excesses)
+    const warnings = new Map(excesses.flatMap(({ over, text }) => over.map((position) => [position, text])))
     return results.map((result, i) => {
       const own = (prepared[i] as PreparedJob).warnings
       const more = warnings.get(i)

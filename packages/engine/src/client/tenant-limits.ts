@@ -2,7 +2,7 @@
 import type { JobContract } from '../contract/job.ts'
 import type { TenantJobs } from '../contract/queue.ts'
 import { TenantLimitReached } from '../errors.ts'
-import type { Events } from '../events.ts'
+import type { Events, MillraceEvents } from '../events.ts'
 import { TenantGate } from '../governance/tenant-gate.ts'
 import type { Logger } from '../logger.ts'
 import type { Database, Session } from '../store/db.ts'
@@ -19,6 +19,13 @@ interface Batch {
   /** Of the new jobs, by position. */
   readonly jobs: number[]
   readonly limit: TenantJobs
+}
+
+interface Excess {
+  /** The jobs beyond the limit, by position. */
+  readonly over: readonly number[]
+  readonly text: string
+  readonly facts: MillraceEvents['job_limit_warning']
 }
 
 export class TenantLimits {
@@ -54,21 +61,26 @@ export class TenantLimits {
     })
   }
 
-  /** Warnings by position, for tenants that are only warned. */
-  async warnings(batches: readonly Batch[]): Promise<Map<number, string>> {
-    const warnings = new Map<number, string>()
+  /** Of tenants that are only warned. `session`: the one that will write the jobs, so that it sees what it wrote before. */
+  async excesses(session: Session, batches: readonly Batch[]): Promise<Excess[]> {
+    const excesses: Excess[] = []
     for (const { tenant, queue, jobs, limit } of batches) {
       if (limit.over !== 'warn') continue
-      const before = await tenantCount(this.#db, queue, tenant, limit.max)
+      const before = await tenantCount(session, queue, tenant, limit.max)
       const over = jobs.slice(Math.max(0, limit.max - before))
       if (over.length === 0) continue
       const text = `tenant "${tenant}" has more than its ${limit.max} jobs in queue "${queue}"`
-      for (const position of over) warnings.set(position, text)
-      const excess = { tenant, queue, jobs: before + jobs.length, limit: limit.max }
-      this.#events.emit('job_limit_warning', excess)
-      this.#logger.warn(excess, 'a tenant has more jobs in a queue than it should')
+      excesses.push({ over, text, facts: { tenant, queue, jobs: before + jobs.length, limit: limit.max } })
     }
-    return warnings
+    return excesses
+  }
+
+  /** After the commit: a job that was rolled back is no excess. */
+  warn(excesses: readonly Excess[]): void {
+    for (const { facts } of excesses) {
+      this.#events.emit('job_limit_warning', facts)
+      this.#logger.warn(facts, 'a tenant has more jobs in a queue than it should')
+    }
   }
 
   /** The jobs as they are written: those of tenants whose excess is deferred wait under a key that lets so many through. */
@@ -86,10 +98,10 @@ export class TenantLimits {
   }
 
   /** Which of them will wait for others of their tenant, by position. */
-  async deferrals(batches: readonly Batch[]): Promise<ReadonlySet<number>> {
+  async deferrals(session: Session, batches: readonly Batch[]): Promise<ReadonlySet<number>> {
     const positions = new Set<number>()
     for (const { tenant, queue, jobs, limit } of deferred(batches)) {
-      const before = await tenantCount(this.#db, queue, tenant, limit.max)
+      const before = await tenantCount(session, queue, tenant, limit.max)
       for (const position of jobs.slice(Math.max(0, limit.max - before))) positions.add(position)
     }
     return positions
