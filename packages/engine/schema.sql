@@ -596,7 +596,7 @@ create table millrace.pause (
   created_at timestamptz not null default now(),
   expires_at timestamptz,
   constraint pause_pkey primary key (id),
-  constraint pause_is_one unique nulls not distinct (queue, type, tenant),
+  constraint pause_is_one_per_author unique nulls not distinct (queue, type, tenant, author),
   constraint pause_names_something check ((num_nonnulls(queue, type, tenant) > 0))
 );
 

@@ -1,4 +1,4 @@
-import type { JobContract, Millrace, Pause } from 'millrace'
+import type { JobContract, Millrace, Resumption } from 'millrace'
 import { defineJob, defineQueues } from 'millrace'
 import { expect, test, vi } from 'vitest'
 import { z } from 'zod'
@@ -13,7 +13,7 @@ test('the pause of the guide holds what it names, and is ended', async () => {
   await using t = await setup()
   await using guide = await openDocument(page)
   const { holdPrinting } = await guide.load<{
-    holdPrinting(millrace: Millrace, customer: string): Promise<() => Promise<Pause | undefined>>
+    holdPrinting(millrace: Millrace, customer: string): Promise<() => Promise<Resumption>>
   }>('pause.ts')
   const millrace = t.client([invoice])
   const { id } = await millrace.enqueue(invoice, {}, { tenant: 'acme' })
@@ -23,7 +23,7 @@ test('the pause of the guide holds what it names, and is ended', async () => {
     sentence: expect.stringMatching(/^Paused by ann since .*, until .*: the printer is being repaired$/),
     remedy: 'millrace resume --type invoice.print --tenant acme',
   })
-  expect(await resume()).toMatchObject({ tenant: 'acme', author: 'ann' })
+  expect(await resume()).toMatchObject({ ended: [{ tenant: 'acme', author: 'ann' }], others: [] })
   expect(await millrace.pauses.list()).toEqual([])
 })
 

@@ -21,12 +21,35 @@ test('what is paused is listed with who and why, and resumed', async () => {
   expect(out).toMatch(/^QUEUE +TENANT +SINCE +ENDS +BY +REASON\n/)
   expect(out).toMatch(/^mail +(now|\d+s ago) +ann +no toner$/m)
   expect(out).toMatch(/^ +acme +(now|\d+s ago) +in (1h|60m) +ann +no toner$/m)
-  expect(await t.run('resume', '--queue', 'mail')).toMatchObject({ code: 0, out: 'Resumed: queue mail.\n' })
+  expect(await t.run('resume', '--queue', 'mail', '--by', 'ann')).toMatchObject({
+    code: 0,
+    out: 'Resumed: queue mail.\n',
+  })
   expect(await t.run('resume', '--queue', 'mail')).toMatchObject({
     code: 1,
     out: 'Not paused: queue mail. `millrace pauses` lists what is.\n',
   })
   expect(await t.millrace.pauses.list()).toMatchObject([{ tenant: 'acme', author: 'ann' }])
+})
+
+test('resume ends the own pause, lists those of others, and with --all ends them', async () => {
+  await using t = await setup()
+  await t.millrace.enqueueByType('fax', {})
+  const fax = ['--queue', 'fax']
+  await t.run('pause', ...fax, '--reason', 'legal hold', '--by', 'counsel')
+  await t.run('pause', ...fax, '--reason', 'no toner', '--by', 'ann')
+  const own = await t.run('resume', ...fax, '--by', 'ann')
+  expect(own.code).toBe(0)
+  expect(own.out).toMatch(
+    /^Ended the pause by ann\. Still paused: queue fax\. Others paused it:\nQUEUE .*\nfax .* legal hold\n/,
+  )
+  expect(own.out).toMatch(/End all of them with: millrace resume --queue fax --all\n$/)
+  expect(await t.run('resume', ...fax, '--by', 'ann')).toMatchObject({
+    code: 1,
+    out: expect.stringMatching(/^There is no pause by ann\. Still paused: queue fax\./),
+  })
+  expect(await t.run('resume', ...fax, '--by', 'ann', '--all')).toMatchObject({ code: 0, out: 'Resumed: queue fax.\n' })
+  expect(await t.millrace.pauses.list()).toEqual([])
 })
 
 test('a queue in which something waits is paused without its workload', async () => {

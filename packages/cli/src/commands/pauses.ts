@@ -1,5 +1,5 @@
 import { Command, Option } from 'commander'
-import type { Duration, Pause, PauseTarget } from 'millrace'
+import type { Duration, Pause, PauseTarget, Resumption } from 'millrace'
 import { addClientOptions, addModuleOption, type ClientOptions, withClient } from '../client.ts'
 import { argument, fromNow, oneLine, print, printJson } from '../print.ts'
 import { table } from '../table.ts'
@@ -8,13 +8,14 @@ import { parseDuration } from './worker-options.ts'
 
 const help = `
 What is paused is not taken by any worker; it waits, and what runs goes on. Name a queue, a job type, a tenant, or several
-of them: then what belongs to all of them is paused.
+of them: then what belongs to all of them is paused. Each person has a pause of their own: jobs wait while any of them lasts.
 
 Examples:
   millrace pause --queue bulk --reason "the import runs" --for 1h
   millrace pause --type invoice.send --tenant acme --reason "wrong prices"
   millrace pauses                            what is paused, by whom and why
-  millrace resume --queue bulk
+  millrace resume --queue bulk               end your own pause, and list those of others
+  millrace resume --queue bulk --all         end them all
 `
 
 interface TargetOptions extends ClientOptions {
@@ -22,6 +23,10 @@ interface TargetOptions extends ClientOptions {
   readonly type?: string
   readonly tenant?: string
   readonly by: string
+}
+
+interface ResumeCommandOptions extends TargetOptions {
+  readonly all?: boolean
 }
 
 interface PauseCommandOptions extends TargetOptions {
@@ -42,8 +47,9 @@ export function pauseCommand(): Command {
 
 export function resumeCommand(): Command {
   const command = addTarget(new Command('resume'))
-    .summary('end a pause')
-    .description('End a pause. Name what was paused, as `millrace pauses` lists it.')
+    .summary('end your pause of a queue, a type or a tenant')
+    .description('End your own pause, and list those of others. Name what was paused, as `millrace pauses` lists it.')
+    .option('--all', 'end the pauses of everybody')
   return addClientOptions(addAuthorOption(command)).addHelpText('after', help).action(resume)
 }
 
@@ -71,19 +77,29 @@ async function pause(options: PauseCommandOptions, command: Command): Promise<vo
     })
     if (options.json) return printJson(paused)
     const end =
-      paused.expiresAt === null ? `Resume it with: ${resumption(paused)}` : `It ends ${fromNow(paused.expiresAt)}.`
+      paused.expiresAt === null ? `Resume it with: ${resumeCall(paused)}` : `It ends ${fromNow(paused.expiresAt)}.`
     print(`Paused: ${words(paused)}. ${end}\n`)
   })
 }
 
-async function resume(options: TargetOptions, command: Command): Promise<void> {
+async function resume(options: ResumeCommandOptions, command: Command): Promise<void> {
   await withClient(command, options, async ({ millrace }) => {
-    const ended = await millrace.pauses.resume(targetOf(options), { actor: options.by })
-    if (ended === undefined) process.exitCode = 1
-    if (options.json) return printJson(ended ?? null)
-    if (ended !== undefined) return print(`Resumed: ${words(ended)}.\n`)
-    print(`Not paused: ${words(targetOf(options))}. \`millrace pauses\` lists what is.\n`)
+    const { by: actor, all = false } = options
+    const target = targetOf(options)
+    const resumption = await millrace.pauses.resume(target, { actor, all })
+    if (resumption.ended.length === 0) process.exitCode = 1
+    if (options.json) return printJson(resumption)
+    print(outcome(target, resumption, actor))
   })
+}
+
+function outcome(target: PauseTarget, { ended, others }: Resumption, actor: string): string {
+  const what = words(target)
+  if (others.length === 0)
+    return ended.length > 0 ? `Resumed: ${what}.\n` : `Not paused: ${what}. \`millrace pauses\` lists what is.\n`
+  const own =
+    ended.length > 0 ? `Ended the pause by ${oneLine(actor, 40)}.` : `There is no pause by ${oneLine(actor, 40)}.`
+  return `${own} Still paused: ${what}. Others paused it:\n${pauseTable(others)}End all of them with: ${resumeCall(target)} --all\n`
 }
 
 async function list(options: ClientOptions, command: Command): Promise<void> {
@@ -91,9 +107,12 @@ async function list(options: ClientOptions, command: Command): Promise<void> {
     const pauses = await millrace.pauses.list()
     if (options.json) return printJson(pauses)
     if (pauses.length === 0) return print('Nothing is paused.\n')
-    print(table(['QUEUE', 'TYPE', 'TENANT', 'SINCE', 'ENDS', 'BY', 'REASON'], pauses.map(cells)))
+    print(pauseTable(pauses))
   })
 }
+
+const pauseTable = (pauses: readonly Pause[]): string =>
+  table(['QUEUE', 'TYPE', 'TENANT', 'SINCE', 'ENDS', 'BY', 'REASON'], pauses.map(cells))
 
 function cells({ queue, type, tenant, createdAt, expiresAt, author, reason }: Pause): string[] {
   const names = [queue, type, tenant].map((name) => oneLine(name, 40))
@@ -106,7 +125,7 @@ const words = (target: PauseTarget): string =>
     .flatMap(([kind, name]) => (name === null ? [] : `${kind} ${oneLine(name, 80)}`))
     .join(', ')
 
-const resumption = (target: PauseTarget): string =>
+const resumeCall = (target: PauseTarget): string =>
   [
     'millrace resume',
     ...Object.entries(targetOf(target)).flatMap(([kind, name]) => (name === null ? [] : `--${kind} ${argument(name)}`)),

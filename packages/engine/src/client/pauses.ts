@@ -1,5 +1,7 @@
 // Pause and resume: of a queue, a job type, a tenant, or what belongs to several of them.
 //
+// Each actor has a pause of its own. A target is paused while any pause of it lasts, so nobody ends another's hold by accident.
+//
 // Every claim heeds the rules that were committed before it began, so after `pause` has waited for the claims that began
 // before, nothing more is claimed. What was claimed runs on.
 import { monotonicMs } from '../clock.ts'
@@ -10,7 +12,7 @@ import { InvalidDefinition, UnknownJobType } from '../errors.ts'
 import { advisoryLock, claimsUnderWay } from '../store/governed-claims.ts'
 import { type Pause, type PauseTarget, pauseEnd, pauseList, pauseSet } from '../store/pauses.ts'
 import { type KnownWork, workKnown } from '../store/workers.ts'
-import { label } from './enqueue-options.ts'
+import { author, label } from './enqueue-options.ts'
 import { changeRules, type RuleServices } from './rule-change.ts'
 
 export interface PauseOptions {
@@ -20,6 +22,20 @@ export interface PauseOptions {
   actor: string
   /** It ends by itself after this long. Default: when somebody ends it. */
   for?: Duration
+}
+
+export interface ResumeOptions {
+  /** Who. Without `all`, only the pause of this actor ends. */
+  actor: string
+  /** Ends the pauses of every actor. */
+  all?: boolean
+}
+
+export interface Resumption {
+  /** The pauses that ended. */
+  ended: Pause[]
+  /** Pauses of the same target by other actors. While they last, the target stays paused. */
+  others: Pause[]
 }
 
 const PATIENCE_MS = 5_000
@@ -32,7 +48,10 @@ export class Pauses {
     this.#services = services
   }
 
-  /** When this resolves, nothing that it names is claimed any more. */
+  /**
+   * When this resolves, nothing that it names is claimed any more. Replaces an earlier pause of the target by the same actor;
+   * pauses by other actors stay.
+   */
   async pause(target: PauseTarget, options: PauseOptions): Promise<Pause> {
     const checked = await this.#checked(target)
     const { reason, actor } = demandWords(options)
@@ -51,11 +70,24 @@ export class Pauses {
     return pause
   }
 
-  /** Undefined: it was not paused. What no contract names any more can be resumed too. */
-  async resume(target: PauseTarget, options: { actor: string }): Promise<Pause | undefined> {
+  /** Ends the caller's own pause of the target, or with `all` every pause of it. No contract has to name the target. */
+  async resume(target: PauseTarget, options: ResumeOptions): Promise<Resumption> {
     const checked = demandTarget(target)
-    const entry = { actor: options.actor, action: 'pause.end', target: nameOf(checked), tenant: checked.tenant }
-    return changeRules(this.#services, entry, (tx) => pauseEnd(tx, checked))
+    const actor = author(options.actor, 'actor')
+    const all = options.all ?? false
+    const entry = ({ ended }: Resumption) => ({
+      actor,
+      action: 'pause.end',
+      target: nameOf(checked),
+      tenant: checked.tenant,
+      details: { all, ended: ended.map((pause) => ({ author: pause.author, reason: pause.reason })) },
+    })
+    return changeRules(this.#services, entry, async (tx) => {
+      const now = this.#services.clock.databaseNow()
+      const ended = await pauseEnd(tx, now, { ...checked, author: all ? null : actor })
+      const others = (await pauseList(tx, now)).filter((pause) => isOf(pause, checked))
+      return { ended, others }
+    })
   }
 
   /** Those that hold now, oldest first. */
@@ -118,6 +150,9 @@ function demandWords({ reason, actor }: PauseOptions): { reason: string; actor: 
     throw new InvalidDefinition('A pause needs a reason and an actor: others will ask why and who.')
   return { reason: label(reason, 'reason') as string, actor: label(actor, 'actor') as string }
 }
+
+const isOf = (pause: Pause, { queue, type, tenant }: NamedTarget): boolean =>
+  pause.queue === queue && pause.type === type && pause.tenant === tenant
 
 const nameOf = (target: PauseTarget): string =>
   Object.entries(target)

@@ -12,15 +12,15 @@ export interface RuleServices {
   waker: Waker
 }
 
-/** Workers heed it with their next claim, wherever they are. */
+/** Workers heed it with their next claim, wherever they are. `entry` can depend on the result of the change. */
 export async function changeRules<Result>(
   { db, clock, waker }: RuleServices,
-  entry: NewAuditEntry,
+  entry: NewAuditEntry | ((result: Result) => NewAuditEntry),
   change: (tx: Transaction) => Promise<Result>,
 ): Promise<Result> {
   const result = await db.transaction(async (tx) => {
     const changed = await change(tx)
-    await auditWrite(tx, clock.databaseNow(), entry)
+    await auditWrite(tx, clock.databaseNow(), typeof entry === 'function' ? entry(changed) : entry)
     await rulesChanged(tx)
     return changed
   })

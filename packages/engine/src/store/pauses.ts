@@ -29,10 +29,14 @@ export async function pauseSet(
   return row as Pause
 }
 
-export async function pauseEnd(session: Session, target: PauseTarget): Promise<Pause | undefined> {
-  const { queue = null, type = null, tenant = null } = target
-  const [row] = await session.run<Pause>('pauseEnd', [queue, type, tenant])
-  return row
+/** Without an author: those of every author. */
+export function pauseEnd(
+  session: Session,
+  now: Now,
+  target: PauseTarget & { author: string | null },
+): Promise<Pause[]> {
+  const { queue = null, type = null, tenant = null, author } = target
+  return session.run<Pause>('pauseEnd', [now, queue, type, tenant, author])
 }
 
 export function pauseList(session: Session, now: Now): Promise<Pause[]> {

@@ -36,9 +36,10 @@ describe('a pause', () => {
     for (const [name, id] of all) if (!held.includes(name)) await jobEvent(millrace, 'job_completed', id)
     for (const [name, id] of all)
       if (held.includes(name)) expect((await millrace.job(id))?.status, name).toBe('pending')
-    expect(await millrace.pauses.resume(target, words)).toMatchObject({ reason: words.reason, author: words.actor })
+    const { reason, actor: author } = words
+    expect(await millrace.pauses.resume(target, words)).toMatchObject({ ended: [{ reason, author }], others: [] })
     for (const [, id] of all) await jobEvent(millrace, 'job_completed', id)
-    expect(await millrace.pauses.resume(target, words)).toBeUndefined()
+    expect(await millrace.pauses.resume(target, words)).toEqual({ ended: [], others: [] })
   })
 
   test('is heeded by every claim that begins after it has returned', async () => {
@@ -104,7 +105,7 @@ describe('a pause', () => {
     await using t = await setup()
     const millrace = t.client(jobs)
     await millrace.pauses.pause({ queue: 'a', tenant: 'x' }, { ...words, for: '1h' })
-    await millrace.pauses.resume({ queue: 'a', tenant: 'x' }, { actor: 'somebody else' })
+    await millrace.pauses.resume({ queue: 'a', tenant: 'x' }, { actor: 'somebody else', all: true })
     expect(await t.sql('select actor, action, target, tenant, details from millrace.audit_log order by id')).toEqual([
       {
         actor: 'the test',
@@ -113,7 +114,13 @@ describe('a pause', () => {
         tenant: 'x',
         details: { reason: words.reason, forMs: 3_600_000 },
       },
-      { actor: 'somebody else', action: 'pause.end', target: 'queue a, tenant x', tenant: 'x', details: null },
+      {
+        actor: 'somebody else',
+        action: 'pause.end',
+        target: 'queue a, tenant x',
+        tenant: 'x',
+        details: { all: true, ended: [{ author: 'the test', reason: words.reason }] },
+      },
     ])
   })
 

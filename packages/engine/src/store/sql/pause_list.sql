@@ -1,4 +1,4 @@
--- The pauses that hold now, oldest first.
+-- The pauses that hold now, oldest first. A target has one for each author who paused it.
 -- Params:  $1 now timestamptz or null
 -- Returns: the pauses.
 -- Locks:   none
