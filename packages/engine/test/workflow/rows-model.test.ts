@@ -97,11 +97,9 @@ class Rows {
     for (let now = 0; now < 200; now++) {
       const turn = turns[now % turns.length] as Turn
       await this.#endWhatIsOver(id, now, turn)
-      // What ends in one tick ends at once.
-      await this.#t.sql('update millrace.workflow_step set ended_at = to_timestamp($1) where needs_advance', [now])
+      await this.#endAtOnce(id, now)
       if (now === this.#plan.cancelledAt) await client.workflows.cancel(id, { by: 'ann' })
-      // The sweep comes a minute later.
-      await this.#t.sql('update millrace.workflow set advance_at = now() where advance_at is not null')
+      await this.#makeDueForSweep(id)
       if (turn.advances === 'an heir') {
         await client.close()
         client = open()
@@ -122,6 +120,19 @@ class Rows {
       }
     }
     throw new Error('it must end')
+  }
+
+  /** What ends in one tick ends at once. Only this workflow: others run beside it, and lock their rows in their own order. */
+  async #endAtOnce(id: string, now: number): Promise<void> {
+    await this.#t.sql(
+      'update millrace.workflow_step set ended_at = to_timestamp($2) where workflow_id = $1 and needs_advance',
+      [id, now],
+    )
+  }
+
+  /** The sweep comes a minute later. */
+  async #makeDueForSweep(id: string): Promise<void> {
+    await this.#t.sql('update millrace.workflow set advance_at = now() where id = $1 and advance_at is not null', [id])
   }
 
   async #noteBegun(id: string, now: number): Promise<void> {
