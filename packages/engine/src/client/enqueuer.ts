@@ -13,7 +13,7 @@ import { chunksOf, type InsertOptions, jobInsert, jobWrite, type NewJob } from '
 import { type WorkKey, workKeysOf } from '../store/keyed-work.ts'
 import { notify } from '../store/notifications.ts'
 import type { Queryable } from '../store/statements.ts'
-import { CommitUnknown, sessionOn } from '../store/transaction.ts'
+import { CommitUnknown, demandOwnTenant, sessionOn } from '../store/transaction.ts'
 import { type EnqueueOptions, type JobOptions, newJob, type PreparedJob } from './enqueue-options.ts'
 import { enqueueFailure, GroupCommit } from './group-commit.ts'
 import { insertKeyed, KEY_WAIT_MS } from './keyed-insert.ts'
@@ -115,8 +115,9 @@ export class Enqueuer {
     tx: Queryable | undefined,
   ): Promise<EnqueueResult[]> {
     const jobs = prepared.map(({ job }) => job)
-    const limited = jobs.some(({ tenant }) => tenant !== null) ? await this.#limited(contract, jobs) : []
     const session = tx === undefined ? this.#db : sessionOn(tx, this.#db.schema)
+    demandOwnTenant(session, jobs.map(tenantOf))
+    const limited = jobs.some(({ tenant }) => tenant !== null) ? await this.#limited(contract, jobs) : []
     const excesses = limited.length === 0 ? [] : await this.#tenants.excesses(session, limited)
     const deferrals = limited.length === 0 ? NO_DEFERRALS : await this.#tenants.deferrals(session, limited)
     const results = await this.#insert(this.#tenants.deferring(jobs, limited), tx, limited)
@@ -162,6 +163,7 @@ export class Enqueuer {
     contract: JobContract,
     given: { jobs: readonly NewJob[]; tells: boolean; needsIds: boolean },
   ): Promise<{ ids: readonly (string | null)[]; keys: WorkKey[] }> {
+    demandOwnTenant(session, given.jobs.map(tenantOf))
     const limited = given.jobs.some(({ tenant }) => tenant !== null) ? await this.#limited(contract, given.jobs) : []
     await this.#tenants.demandRoom(session, limited)
     const jobs = this.#tenants.deferring(given.jobs, limited)
@@ -252,4 +254,5 @@ const warned = (result: EnqueueResult, warnings: readonly string[]): EnqueueResu
 const resultOf = (result: KeyedResult): EnqueueResult =>
   result.status === 'duplicate' ? result : { ...result, warnings: NO_WARNINGS }
 const first = (results: readonly EnqueueResult[]): EnqueueResult => results[0] as EnqueueResult
+const tenantOf = ({ tenant }: NewJob): string | null => tenant
 const queuesOf = (jobs: readonly NewJob[]): Set<string> => new Set(jobs.map((job) => job.queue))

@@ -7,7 +7,7 @@ import type { Session } from '../store/db.ts'
 import { isJobId } from '../store/job-id.ts'
 import { allOrNothing } from '../store/savepoint.ts'
 import type { Queryable } from '../store/statements.ts'
-import { sessionOn } from '../store/transaction.ts'
+import { demandOwnTenant, sessionOn } from '../store/transaction.ts'
 import { type WorkflowSignal, workflowSignalList, workflowSignalWrite } from '../store/workflow-waits.ts'
 import { type LockedWorkflow, type StepRow, workflowGet, workflowLock, workflowStepRows } from '../store/workflows.ts'
 import { advanceIn } from '../workflow/course.ts'
@@ -56,6 +56,7 @@ export async function signalWorkflow(
   const session = options.tx === undefined ? db : sessionOn(options.tx, db.schema)
   const workflow = await workflowGet(session, id)
   if (workflow === undefined) return { status: 'not_found' }
+  demandOwnTenant(session, [workflow.tenant])
   const text = await payloadText(services, { workflow: workflow.name, name, payload })
   const sent = { id, name, payload: text, key, by }
   if (options.tx !== undefined) {

@@ -3,7 +3,7 @@ import type { Clock } from '../clock.ts'
 import type { Database, Session } from '../store/db.ts'
 import { allOrNothing } from '../store/savepoint.ts'
 import type { Queryable } from '../store/statements.ts'
-import { sessionOn } from '../store/transaction.ts'
+import { demandOwnTenant, sessionOn } from '../store/transaction.ts'
 import { type NewWorkflow, workflowInsert } from '../store/workflows.ts'
 import type { Advancer } from '../workflow/advancer.ts'
 import { checkHasSteps } from '../workflow/check.ts'
@@ -45,8 +45,9 @@ export async function startWorkflow(
   const workflow = await newWorkflow(definition, given.input, given.options)
   const { tx } = given.options
   if (tx !== undefined) {
-    // Its caller may catch a refusal and commit: half a workflow would wait for ever.
     const session = sessionOn(tx, services.db.schema)
+    demandOwnTenant(session, [workflow.tenant])
+    // Its caller may catch a refusal and commit: half a workflow would wait for ever.
     const { id } = await allOrNothing(session, () => begin(services, session, { workflow, tells: true }))
     return { id }
   }

@@ -64,7 +64,7 @@ export class TenantDb {
       role,
       tenant: owned.tenant,
       actingUser: options.actingUser ?? owned.createdBy,
-      refused: (table: string | null, cause: unknown) => refuse({ table }, cause),
+      refused: refuse,
     }
     try {
       const { tenant = owned.tenant } = options

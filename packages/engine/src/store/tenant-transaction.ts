@@ -20,8 +20,8 @@ export interface TenantScope {
   role: string
   tenant: string
   actingUser: string | null
-  /** What the handler gets instead of the server's refusal of a foreign row. */
-  refused(table: string | null, cause: unknown): Error
+  /** The error for the handler. `cause`: the server's refusal of a foreign row. */
+  refused(attempted: { table?: string | null; otherTenant?: string }, cause?: unknown): Error
 }
 
 export class TenantTransaction implements Queryable {
@@ -62,9 +62,17 @@ export class TenantTransaction implements Queryable {
       if (check.status === 'rejected') throw check.reason
       if (answer.status === 'fulfilled') return answer.value
       if (!isRowSecurityRefusal(answer.reason)) throw answer.reason
-      this.#refusal = this.#scope.refused(tableIn(answer.reason), answer.reason)
+      this.#refusal = this.#scope.refused({ table: tableIn(answer.reason) }, answer.reason)
       throw this.#refusal
     })
+  }
+
+  /** Before the engine writes for these tenants: its statements run with rights that no policy binds. */
+  demandOwnTenant(tenants: readonly (string | null)[]): void {
+    const otherTenant = tenants.find((tenant) => tenant !== null && tenant !== this.#scope.tenant)
+    if (typeof otherTenant !== 'string') return
+    this.#refusal = this.#scope.refused({ otherTenant })
+    throw this.#refusal
   }
 
   /** A statement may have committed, or changed the role, in a way that its text did not show. */

@@ -135,5 +135,19 @@ export class CommitUnknown extends Error {
 
 /** Our statements on a transaction that the caller owns. */
 export function sessionOn(tx: Queryable, schema: string): Transaction {
-  return new Transaction(tx instanceof TenantTransaction ? tx.asEngine : tx, schema)
+  return tx instanceof TenantTransaction ? new TenantSession(tx, schema) : new Transaction(tx, schema)
+}
+
+class TenantSession extends Transaction {
+  readonly tenantTx: TenantTransaction
+
+  constructor(tenantTx: TenantTransaction, schema: string) {
+    super(tenantTx.asEngine, schema)
+    this.tenantTx = tenantTx
+  }
+}
+
+/** Throws if the session belongs to ctx.tenantDb and one of these is another tenant. */
+export function demandOwnTenant(session: Session, tenants: readonly (string | null)[]): void {
+  if (session instanceof TenantSession) session.tenantTx.demandOwnTenant(tenants)
 }
