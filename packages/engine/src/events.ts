@@ -66,6 +66,11 @@ export interface MillraceEvents {
   worker_stopped: { workerId: string }
   lease_lost: { workerId: string; why: string }
   listen_trusted: { isTrusted: boolean }
+  /**
+   * A worker has ignored so many notifications, and `total` since it started: it could not read them, or there were so many
+   * that it stopped listening for a minute.
+   */
+  notifications_ignored: { count: number; total: number; why: 'unreadable' | 'flood' }
   loop_blocked: { ms: number }
   /** Memory runs short and nothing more is claimed, or it is free again. */
   memory_pressure: { percent: number; isHigh: boolean }

@@ -4,10 +4,14 @@
 // failures are told to nobody, and never keep the pool from connecting.
 import pg from 'pg'
 import { after, within } from '../clock.ts'
+import { socketOf } from '../store/connections.ts'
+import { Flood } from '../store/flood.ts'
 import { decodeIds, endedChannelOf } from '../store/notifications.ts'
 
 const CONNECT_DEADLINE_MS = 5_000
 const RECONNECT_MS = 1_000
+/** How long a flood of messages keeps us from listening. */
+const DEAF_MS = 60_000
 /** The next waiter often comes right after the last one left. */
 const LINGER_MS = 1_000
 const CLOSE_MS = 1_000
@@ -22,6 +26,7 @@ export interface EndedListenerOptions {
 
 export class EndedListener {
   readonly #options: EndedListenerOptions
+  readonly #flood = new Flood()
   #client: pg.Client | undefined
   #isWanted = false
   #cancelTimer: () => void = () => {}
@@ -55,12 +60,12 @@ export class EndedListener {
   }
 
   async #connect(): Promise<void> {
-    const { connection, schema, onEnded, onListening } = this.#options
+    const { connection, schema, onListening } = this.#options
     const client = new pg.Client({ ...connection, keepAlive: true, connectionTimeoutMillis: CONNECT_DEADLINE_MS })
     this.#client = client
     client.on('error', () => this.#lost(client))
     client.on('end', () => this.#lost(client))
-    client.on('notification', ({ payload }) => onEnded(decodeIds(payload ?? '')))
+    client.on('notification', ({ payload }) => this.#hear(client, payload ?? ''))
     try {
       await client.connect()
       // Those who wait keep the process alive; this connection need not.
@@ -72,10 +77,19 @@ export class EndedListener {
     }
   }
 
-  #lost(client: pg.Client): void {
+  /** Any role may send any text, and as much of it as it likes. */
+  #hear(client: pg.Client, payload: string): void {
+    if (client !== this.#client) return
+    const ids = decodeIds(payload)
+    if (this.#flood.rises(payload)) this.#lost(client, DEAF_MS)
+    else if (ids !== undefined) this.#options.onEnded(ids)
+  }
+
+  #lost(client: pg.Client, pauseMs = RECONNECT_MS): void {
     if (client !== this.#client) return
     this.#client = undefined
+    socketOf(client).destroy()
     client.end().catch(() => {})
-    if (this.#isWanted) this.#cancelTimer = after(RECONNECT_MS, () => void this.#connect())
+    if (this.#isWanted) this.#cancelTimer = after(pauseMs, () => void this.#connect())
   }
 }

@@ -137,5 +137,5 @@ export class Connections {
 }
 
 /** Which the driver's types do not know. */
-const socketOf = (client: pg.Client): Socket =>
+export const socketOf = (client: pg.Client): Socket =>
   (client as pg.Client & { connection: { stream: Socket } }).connection.stream

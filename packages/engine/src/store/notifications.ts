@@ -1,6 +1,7 @@
 // What processes tell each other through NOTIFY. A hint, never a condition: polling finds the same work later.
 import { textArray } from './arrays.ts'
 import type { Session } from './db.ts'
+import { isJobId } from './job-id.ts'
 import type { WorkKey } from './keyed-work.ts'
 
 /** One channel per schema, so that two installations in one database do not wake each other. */
@@ -51,28 +52,48 @@ export function encodeMessage(message: Message): string {
   }
 }
 
+/** Undefined: unreadable. Never throws, because NOTIFY needs no privilege and any role may send any text. */
 export function decodeMessage(payload: string): Message | undefined {
+  if (payload.startsWith('g:')) return { kind: 'rules' }
+  if (payload.startsWith('s:')) return { kind: 'schedules' }
   const rest = payload.slice(2)
+  if (rest === '') return undefined
   if (payload.startsWith('w:')) return { kind: 'work', queue: rest }
   if (payload.startsWith('o:')) return decodeOwnWork(rest)
   if (payload.startsWith('r:')) return { kind: 'reconcile', workerId: rest }
-  if (payload.startsWith('g:')) return { kind: 'rules' }
-  if (payload.startsWith('s:')) return { kind: 'schedules' }
   if (payload.startsWith('e:')) return { kind: 'echo', token: rest }
-  if (payload.startsWith('a:')) return { kind: 'await', ids: decodeIds(rest) }
-  if (payload.startsWith('f:')) return { kind: 'workflows', ids: decodeIds(rest) }
-  if (payload.startsWith('k:')) return { kind: 'key', key: decodeKey(rest) }
+  if (payload.startsWith('a:')) return decodeList('await', rest)
+  if (payload.startsWith('f:')) return decodeList('workflows', rest)
+  if (payload.startsWith('k:')) return decodeKey(rest)
   return undefined
 }
 
-function decodeOwnWork(text: string): Message {
+function decodeOwnWork(text: string): Message | undefined {
   const end = text.indexOf(':')
+  if (end < 1 || end === text.length - 1) return undefined
   return { kind: 'work', queue: text.slice(end + 1), from: text.slice(0, end) }
 }
 
-function decodeKey(text: string): WorkKey {
-  const [kind, queue, tenant, key] = JSON.parse(text) as [WorkKey['kind'], string, string | null, string]
-  return { kind, queue, tenant, key }
+function decodeList(kind: 'await' | 'workflows', text: string): Message | undefined {
+  const ids = decodeIds(text)
+  return ids === undefined ? undefined : { kind, ids }
+}
+
+function decodeKey(text: string): Message | undefined {
+  const [kind, queue, tenant, key, ...more] = jsonList(text)
+  if ((kind !== 'order' && kind !== 'limit') || typeof queue !== 'string' || typeof key !== 'string') return undefined
+  if ((tenant !== null && typeof tenant !== 'string') || more.length > 0) return undefined
+  return { kind: 'key', key: { kind, queue, tenant, key } }
+}
+
+/** Empty for all that is no list. */
+function jsonList(text: string): readonly unknown[] {
+  try {
+    const value: unknown = JSON.parse(text)
+    return Array.isArray(value) ? value : []
+  } catch {
+    return []
+  }
 }
 
 export async function notify(session: Session, schema: string, messages: readonly Message[]): Promise<void> {
@@ -103,7 +124,11 @@ export async function notifyEnded(session: Session, schema: string, ids: readonl
   await session.run('notify', [endedChannelOf(schema), textArray(chunks(ids).map(encodeIds))])
 }
 
-export const decodeIds = (text: string): string[] => text.split(',')
+/** Undefined: unreadable. Postgres would refuse a statement with what is no id. */
+export function decodeIds(text: string): string[] | undefined {
+  const ids = text.split(',')
+  return ids.every(isJobId) ? ids : undefined
+}
 
 const encodeIds = (ids: readonly string[]): string => ids.join(',')
 

@@ -7,6 +7,8 @@ import type { Lane } from './lane.ts'
 import type { Run } from './run.ts'
 
 const HEARD_SPREAD_MS = 10
+/** Any role may name any keys. More than these at once are left to the sweep. */
+const MAX_HEARD = 1_000
 
 export interface KeyAdmissionServices {
   admitter: Admitter
@@ -16,6 +18,7 @@ export interface KeyAdmissionServices {
 
 export class KeyAdmissions {
   readonly #services: KeyAdmissionServices
+  #heard = 0
 
   constructor(services: KeyAdmissionServices) {
     this.#services = services
@@ -32,11 +35,13 @@ export class KeyAdmissions {
   /** All workers have heard of it: those that serve the queue, and not all at the same moment. */
   heardOf(key: WorkKey): void {
     if (!this.#services.lanes.some((lane) => lane.queues.some(({ name }) => name === key.queue))) return
-    this.#admitIn(Math.random() * HEARD_SPREAD_MS, [key])
+    if (this.#heard >= MAX_HEARD) return
+    this.#heard++
+    this.#admitIn(Math.random() * HEARD_SPREAD_MS, [key], () => this.#heard--)
   }
 
-  #admitIn(delayMs: number, keys: readonly WorkKey[]): void {
+  #admitIn(delayMs: number, keys: readonly WorkKey[], onDone: () => void = () => {}): void {
     const { admitter, isStopping } = this.#services
-    after(delayMs, () => void (isStopping() || admitter.admit(keys)))
+    after(delayMs, () => void (isStopping() || admitter.admit(keys).then(onDone)))
   }
 }

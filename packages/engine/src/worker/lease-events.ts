@@ -7,6 +7,7 @@ import type { Logger } from '../logger.ts'
 import type { Advancer } from '../workflow/advancer.ts'
 import type { Dispatcher } from './dispatcher.ts'
 import type { Fetcher } from './fetcher.ts'
+import { IgnoredNotifications } from './ignored-notifications.ts'
 import type { KeyAdmissions } from './key-admissions.ts'
 import type { Lease, LeaseEvents } from './lease.ts'
 import type { Reconciler } from './reconciler.ts'
@@ -33,6 +34,7 @@ export interface LeaseEventServices {
 
 export function leaseEvents(parts: LeaseListeners, services: LeaseEventServices): LeaseEvents {
   const { events, logger, herald, advancer, waker, onError } = services
+  const ignored = new IgnoredNotifications(services)
   return {
     onLost: (workerId, why) => {
       logger.error({ worker: workerId, why }, 'the lease is lost: running jobs were aborted')
@@ -50,12 +52,15 @@ export function leaseEvents(parts: LeaseListeners, services: LeaseEventServices)
       if (!parts.wakeUps.isListenTrusted) parts.wakeUps.rules()
       parts.reconciler.reconcile(rows, sentAtMs).catch((error: unknown) => onError('reconcile', error))
     },
-    onWork: (queue, from) => from !== waker.token && parts.wakeUps.work(queue),
-    onRules: () => parts.wakeUps.rules(),
-    onSchedules: () => parts.wakeUps.schedules(),
-    onAwaited: (ids) => herald.remember(ids),
-    onWorkflows: (ids) => void advancer.told(ids),
-    onKey: (key) => parts.admissions.heardOf(key),
+    onHeard: (message) => {
+      if (message.kind === 'work' && message.from !== waker.token) parts.wakeUps.work(message.queue)
+      if (message.kind === 'rules') parts.wakeUps.rules()
+      if (message.kind === 'schedules') parts.wakeUps.schedules()
+      if (message.kind === 'await') herald.remember(message.ids)
+      if (message.kind === 'workflows') void advancer.told(message.ids)
+      if (message.kind === 'key') parts.admissions.heardOf(message.key)
+    },
+    onIgnored: (count, why) => ignored.report(count, why),
     onListening: (isTrusted) => parts.wakeUps.listening(isTrusted),
     onBlocked: (ms) => {
       events.emit('loop_blocked', { ms })

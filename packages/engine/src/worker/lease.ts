@@ -5,12 +5,12 @@
 import { randomUUID } from 'node:crypto'
 import { monotonicMs } from '../clock.ts'
 import { WorkerStopping } from '../errors.ts'
-import type { WorkKey } from '../store/keyed-work.ts'
+import type { Message } from '../store/notifications.ts'
 import type { RunningRow } from '../store/running-jobs.ts'
 import type { NewWorker } from '../store/workers.ts'
 import type { Board } from './board.ts'
 import { Pulse } from './pulse.ts'
-import type { FromPulse, PlacedJobs, PulseSettings } from './pulse-protocol.ts'
+import type { FromPulse, IgnoredBecause, PlacedJobs, PulseSettings } from './pulse-protocol.ts'
 
 const WATCH_MS = 200
 
@@ -22,12 +22,9 @@ export interface LeaseEvents {
   /** Trusted (again). */
   onTrusted(): void
   onRunning(rows: RunningRow[], sentAtMs: number): void
-  onWork(queue: string, from: string | undefined): void
-  onRules(): void
-  onSchedules(): void
-  onAwaited(ids: readonly string[]): void
-  onWorkflows(ids: readonly string[]): void
-  onKey(key: WorkKey): void
+  /** What other processes have said. */
+  onHeard(message: Message): void
+  onIgnored(count: number, why: IgnoredBecause): void
   onListening(isTrusted: boolean): void
   onBlocked(ms: number): void
   onError(during: string, error: unknown): void
@@ -114,23 +111,11 @@ export class Lease {
       case 'lost':
         if (message.workerId === this.#id) this.#lose('it was ended by a rescuer')
         break
-      case 'rules':
-        this.#events.onRules()
+      case 'heard':
+        for (const each of message.messages) this.#events.onHeard(each)
         break
-      case 'schedules':
-        this.#events.onSchedules()
-        break
-      case 'work':
-        this.#events.onWork(message.queue, message.from)
-        break
-      case 'awaited':
-        this.#events.onAwaited(message.ids)
-        break
-      case 'workflows':
-        this.#events.onWorkflows(message.ids)
-        break
-      case 'key':
-        this.#events.onKey(message.key)
+      case 'ignored':
+        this.#events.onIgnored(message.count, message.why)
         break
       case 'listening':
         this.#events.onListening(message.isTrusted)

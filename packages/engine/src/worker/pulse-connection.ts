@@ -2,11 +2,13 @@
 import { randomUUID } from 'node:crypto'
 import pg from 'pg'
 import { monotonicMs } from '../clock.ts'
+import { socketOf } from '../store/connections.ts'
 import type { Session } from '../store/db.ts'
-import type { WorkKey } from '../store/keyed-work.ts'
-import { channelOf, decodeMessage, notify } from '../store/notifications.ts'
+import { Flood } from '../store/flood.ts'
+import { channelOf, type Message, notify } from '../store/notifications.ts'
 import { sessionOn } from '../store/transaction.ts'
-import type { PulseSettings } from './pulse-protocol.ts'
+import { Inbox } from './inbox.ts'
+import type { IgnoredBecause, PulseSettings } from './pulse-protocol.ts'
 
 const RECONNECT_MS = 2_000
 const CONNECT_DEADLINE_MS = 5_000
@@ -14,21 +16,21 @@ const ECHO_MS = 2_000
 /** LISTEN that did not prove itself is tried again so soon, as a busy machine may be the reason; then ever more rarely. */
 const FIRST_LISTEN_RETRY_MS = 4_000
 const LISTEN_RETRY_MS = 60_000
+/** How long a flood keeps us from listening. */
+const DEAF_MS = 60_000
 
 export interface PulseConnectionEvents {
-  onWork(queue: string, from: string | undefined): void
-  onRules(): void
-  onSchedules(): void
-  onReconcile(workerId: string): void
-  onAwaited(ids: readonly string[]): void
-  onWorkflows(ids: readonly string[]): void
-  onKey(key: WorkKey): void
+  onMessages(messages: readonly Message[]): void
+  /** So many messages were not passed on. */
+  onIgnored(count: number, why: IgnoredBecause): void
   onListening(isTrusted: boolean): void
 }
 
 export class PulseConnection {
   readonly #settings: PulseSettings
   readonly #events: PulseConnectionEvents
+  readonly #inbox: Inbox
+  readonly #flood = new Flood()
   #client: pg.Client | undefined
   #connecting: Promise<Session> | undefined
   #lastFailureMs = Number.NEGATIVE_INFINITY
@@ -39,11 +41,16 @@ export class PulseConnection {
   #isVerifying = false
   #isTrusted = false
   #verifyAtMs = 0
+  #deafUntilMs = 0
   #listenRetryMs = FIRST_LISTEN_RETRY_MS
 
   constructor(settings: PulseSettings, events: PulseConnectionEvents) {
     this.#settings = settings
     this.#events = events
+    this.#inbox = new Inbox({
+      onMessages: (messages) => this.#pass(messages),
+      onUnreadable: (count) => events.onIgnored(count, 'unreadable'),
+    })
   }
 
   /** The session, if there is a connection. */
@@ -87,6 +94,8 @@ export class PulseConnection {
     this.#verifyAtMs = 0
     this.#listenRetryMs = FIRST_LISTEN_RETRY_MS
     this.#trust(false)
+    // Without goodbye: what is still under way on it must not be read.
+    socketOf(client).destroy()
     client.end().catch(() => {})
   }
 
@@ -103,7 +112,7 @@ export class PulseConnection {
       connectionTimeoutMillis: CONNECT_DEADLINE_MS,
     })
     client.on('error', () => this.drop(client))
-    client.on('notification', (notification) => this.#hear(notification.payload ?? ''))
+    client.on('notification', ({ payload }) => this.#hear(client, payload ?? ''))
     try {
       await client.connect()
     } catch (error) {
@@ -119,7 +128,7 @@ export class PulseConnection {
    * echoes what its own session says, and swallows the rest. Fails quietly: polling goes on.
    */
   verifyListen(): void {
-    const isDue = monotonicMs() >= this.#verifyAtMs
+    const isDue = monotonicMs() >= Math.max(this.#verifyAtMs, this.#deafUntilMs)
     if (this.#client === undefined || this.#isTrusted || this.#isVerifying || !isDue) return
     this.#isVerifying = true
     this.#verifyAtMs = monotonicMs() + this.#listenRetryMs
@@ -155,16 +164,21 @@ export class PulseConnection {
     }
   }
 
-  #hear(payload: string): void {
-    const message = decodeMessage(payload)
-    if (message?.kind === 'work') this.#events.onWork(message.queue, message.from)
-    if (message?.kind === 'rules') this.#events.onRules()
-    if (message?.kind === 'schedules') this.#events.onSchedules()
-    if (message?.kind === 'reconcile') this.#events.onReconcile(message.workerId)
-    if (message?.kind === 'await') this.#events.onAwaited(message.ids)
-    if (message?.kind === 'workflows') this.#events.onWorkflows(message.ids)
-    if (message?.kind === 'key') this.#events.onKey(message.key)
-    if (message?.kind === 'echo') this.#onEcho(message.token)
+  /** A flood would keep the answers to our heartbeats waiting. After one, the worker polls for a while. */
+  #hear(client: pg.Client, payload: string): void {
+    if (client !== this.#client) return
+    if (!this.#flood.rises(payload)) {
+      this.#inbox.add(payload)
+      return
+    }
+    this.#deafUntilMs = monotonicMs() + DEAF_MS
+    this.drop(client)
+    this.#events.onIgnored(1, 'flood')
+  }
+
+  #pass(messages: readonly Message[]): void {
+    for (const message of messages) if (message.kind === 'echo') this.#onEcho(message.token)
+    this.#events.onMessages(messages)
   }
 
   #trust(isTrusted: boolean): void {

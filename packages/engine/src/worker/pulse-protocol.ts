@@ -1,7 +1,7 @@
 // What the main thread and the pulse thread say to each other.
 import type { ClientConfig } from 'pg'
 import type { Retention } from '../contract/job.ts'
-import type { WorkKey } from '../store/keyed-work.ts'
+import type { Message } from '../store/notifications.ts'
 import type { RunningRow } from '../store/running-jobs.ts'
 import type { NewWorker } from '../store/workers.ts'
 
@@ -48,20 +48,14 @@ export type FromPulse =
   | { kind: 'running'; workerId: string; rows: RunningRow[]; sentAtMs: number }
   /** The lease was ended by somebody else. */
   | { kind: 'lost'; workerId: string }
-  | { kind: 'work'; queue: string; from: string | undefined }
-  /** Tenants, pauses or limits were changed. */
-  | { kind: 'rules' }
-  /** Schedules were changed. */
-  | { kind: 'schedules' }
-  /** Somebody awaits the end of these jobs. */
-  | { kind: 'awaited'; ids: readonly string[] }
-  /** Somebody asks to carry these workflows on. */
-  | { kind: 'workflows'; ids: readonly string[] }
-  /** Jobs of this key wait for admission. */
-  | { kind: 'key'; key: WorkKey }
+  | { kind: 'heard'; messages: readonly Message[] }
+  | { kind: 'ignored'; count: number; why: IgnoredBecause }
   | { kind: 'listening'; isTrusted: boolean }
   | { kind: 'blocked'; ms: number }
   | { kind: 'error'; during: string; message: string }
+
+/** Why messages were not passed on. After a flood the worker does not listen for a while, and polls. */
+export type IgnoredBecause = 'unreadable' | 'flood'
 
 /** Trust in one's own lease ends this long before the lease does. */
 export const trustMarginMs = (times: LeaseTimes): number => Math.max(200, times.ttlMs * 0.1)

@@ -25,13 +25,13 @@ class PulseThread {
     const board = new Board(settings.board)
     this.#placements = new Placements(board.size)
     this.#connection = new PulseConnection(settings, {
-      onWork: (queue, from) => post({ kind: 'work', queue, from }),
-      onRules: () => post({ kind: 'rules' }),
-      onSchedules: () => post({ kind: 'schedules' }),
-      onReconcile: (workerId) => workerId === this.#heartbeat.workerId && void this.#heartbeat.beat(),
-      onAwaited: (ids) => post({ kind: 'awaited', ids }),
-      onWorkflows: (ids) => post({ kind: 'workflows', ids }),
-      onKey: (key) => post({ kind: 'key', key }),
+      onMessages: (messages) => {
+        post({ kind: 'heard', messages })
+        const { workerId } = this.#heartbeat
+        if (messages.some((each) => each.kind === 'reconcile' && each.workerId === workerId))
+          void this.#heartbeat.beat()
+      },
+      onIgnored: (count, why) => post({ kind: 'ignored', count, why }),
       onListening: (isTrusted) => post({ kind: 'listening', isTrusted }),
     })
     const shared = { board, placements: this.#placements, connection: this.#connection, post }

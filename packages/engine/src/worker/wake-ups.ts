@@ -28,6 +28,8 @@ export class WakeUps {
   readonly #services: WakeUpServices
   #isListenTrusted = false
   #ends: (() => void)[] = []
+  #isReadingRules = false
+  #areRulesStale = false
 
   constructor(services: WakeUpServices) {
     this.#services = services
@@ -67,19 +69,32 @@ export class WakeUps {
     this.#services.scheduler.wake()
   }
 
-  /** Somebody changed tenants, pauses or limits: runs of tenants that may not run are stopped, and claims begin anew. */
+  /**
+   * Somebody changed tenants, pauses or limits: runs of tenants that may not run are stopped, and claims begin anew. One
+   * reading at a time; what is said meanwhile makes it read once more.
+   */
   rules(): void {
-    const { governor, dispatcher, fetcher, onError } = this.#services
-    governor.refresh().then(
-      () => {
-        for (const run of dispatcher.runs) {
-          const suspended = governor.suspension(run.job.tenant)
-          if (suspended !== undefined) run.abort(suspended)
-        }
-        fetcher.wake()
-      },
-      (error: unknown) => onError('read the rules', error),
-    )
+    this.#areRulesStale = true
+    if (!this.#isReadingRules) void this.#readRules()
+  }
+
+  async #readRules(): Promise<void> {
+    this.#isReadingRules = true
+    while (this.#areRulesStale) {
+      this.#areRulesStale = false
+      await this.#applyRules().catch((error: unknown) => this.#services.onError('read the rules', error))
+    }
+    this.#isReadingRules = false
+  }
+
+  async #applyRules(): Promise<void> {
+    const { governor, dispatcher, fetcher } = this.#services
+    await governor.refresh()
+    for (const run of dispatcher.runs) {
+      const suspended = governor.suspension(run.job.tenant)
+      if (suspended !== undefined) run.abort(suspended)
+    }
+    fetcher.wake()
   }
 
   /** Messages arrive from now on, or no longer. */

@@ -59,6 +59,7 @@ const LOOK_DEADLINE_MS = 15_000
 const RETRY_MS = 60_000
 const SWEEP_LIMIT = 200
 const SWEEP_STEPS = 1_000
+const MAX_TOLD = 1_000
 const NOBODY =
   'Nobody has carried it on: no running program seems to know it. List it in createMillrace({ workflows }) of one that runs workers.'
 
@@ -68,6 +69,8 @@ export class Advancer {
   readonly #following = new Set<Promise<void>>()
   #heard = new Set<string>()
   #looking: Promise<void> | undefined
+  readonly #told = new Set<string>()
+  #isAsking = false
   #hasSeen = false
   /** Names that were told of once. */
   readonly #unknown = new Set<string>()
@@ -105,10 +108,21 @@ export class Advancer {
     return this.#looking
   }
 
-  /** Another process has ended jobs of these workflows, and does not know them: whoever does is asked. Never fails. */
+  /**
+   * Another process has ended jobs of these workflows, and does not know them: whoever does is asked. Never fails. Any role
+   * may name any workflows, so one question at a time is asked, and too many are left to the sweep.
+   */
   async told(workflowIds: readonly string[]): Promise<void> {
-    const due = await this.#dueAmong(workflowIds)
-    await this.due(due.filter(({ name }) => this.#services.definitions.has(name)))
+    for (const id of workflowIds) if (this.#told.size < MAX_TOLD) this.#told.add(id)
+    if (this.#isAsking) return
+    this.#isAsking = true
+    while (this.#told.size > 0) {
+      const ids = [...this.#told]
+      this.#told.clear()
+      const due = await this.#dueAmong(ids)
+      void this.due(due.filter(({ name }) => this.#services.definitions.has(name)))
+    }
+    this.#isAsking = false
   }
 
   /** Resolves when nothing is under way. */
