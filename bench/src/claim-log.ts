@@ -1,5 +1,5 @@
 // Which claims this process made and what came back: looked at from outside, where every statement of the engine passes.
-import { Database } from 'millrace/internal/store/db'
+import { Database } from '../../packages/engine/dist/store/db.js'
 import { monotonicUs } from './spaced-jobs.ts'
 
 export interface Claim {

@@ -1,8 +1,9 @@
 // Tables as a busy installation has them: a million jobs that could run, a million that wait for their time, five
 // million that are done. And what the planner believes about them.
-import { Database } from 'millrace/internal/store/db'
-import { ensurePartitions } from 'millrace/internal/store/partitions'
+
 import type pg from 'pg'
+import { Database } from '../../packages/engine/dist/store/db.js'
+import { ensurePartitions } from '../../packages/engine/dist/store/partitions.js'
 import { queues, trivial } from './trivial-jobs.ts'
 
 const READY = 1_000_000

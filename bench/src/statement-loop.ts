@@ -2,9 +2,9 @@
 // lease or handlers. Between this and the raw loop lies what the schema costs; between this and the worker, what the
 // process costs.
 import { randomUUID } from 'node:crypto'
-import { Database } from 'millrace/internal/store/db'
-import { jobClaim } from 'millrace/internal/store/job-claims'
-import { type Settlement, settle } from 'millrace/internal/store/settlements'
+import { Database } from '../../packages/engine/dist/store/db.js'
+import { jobClaim } from '../../packages/engine/dist/store/job-claims.js'
+import { type Settlement, settle } from '../../packages/engine/dist/store/settlements.js'
 
 const BATCH = 500
 

@@ -2,8 +2,8 @@
 // process takes to start.
 import { performance } from 'node:perf_hooks'
 import { createMillrace, defineJob, defineQueues, type Isolation, implement, type Millrace } from 'millrace'
-import { IsolatedPool } from 'millrace/internal/worker/isolation/pool'
 import { z } from 'zod'
+import { IsolatedPool } from '../../../packages/engine/dist/worker/isolation/pool.js'
 import type { Bench } from '../bench.ts'
 import { type Contestant, interleave, named, ratio } from '../rounds.ts'
 import type { Suite } from '../suite.ts'

@@ -1,7 +1,7 @@
 // A clock of the database that a scenario moves by hand. Schedules ask for `clock_timestamp()`; here that name finds a
 // function in front of Postgres's own, in every connection opened after it was installed. Leases and jobs ask for `now()`,
 // and go on living in real time.
-import { channelOf, encodeMessage } from 'millrace/internal/store/notifications'
+import { channelOf, encodeMessage } from '../../../packages/engine/dist/store/notifications.js'
 import type { World } from './world.ts'
 
 export class DatabaseClock {

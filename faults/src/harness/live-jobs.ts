@@ -1,6 +1,6 @@
 // Live jobs put straight into the table, for scenarios that race the store functions without a worker.
 import { randomUUID } from 'node:crypto'
-import type { ClaimRequest } from 'millrace/internal/store/job-claims'
+import type { ClaimRequest } from '../../../packages/engine/dist/store/job-claims.js'
 import type { World } from './world.ts'
 
 export const QUEUE = 'race'

@@ -3,8 +3,8 @@
 // A scenario that stays green under its mutation proves nothing. A mutation whose pattern no longer matches throws, so
 // that a changed statement cannot quietly turn it into the healthy engine.
 
-import { statementTexts } from 'millrace/internal/store/sql.generated'
-import type { StatementName } from 'millrace/internal/store/statements'
+import { statementTexts } from '../../../packages/engine/dist/store/sql.generated.js'
+import type { StatementName } from '../../../packages/engine/dist/store/statements.js'
 import { skewMs } from './skew.ts'
 
 type Texts = Record<StatementName, string>

@@ -1,8 +1,9 @@
 // The engine's store functions on a connection of one's own, where every step of a race can be placed by hand.
-import type { Session } from 'millrace/internal/store/db'
-import { toRows } from 'millrace/internal/store/rows'
-import type { StatementName } from 'millrace/internal/store/statements'
+
 import pg from 'pg'
+import type { Session } from '../../../packages/engine/dist/store/db.js'
+import { toRows } from '../../../packages/engine/dist/store/rows.js'
+import type { StatementName } from '../../../packages/engine/dist/store/statements.js'
 import { type MutationName, textsUnder } from './mutations.ts'
 
 export class StoreSession implements Session, AsyncDisposable {

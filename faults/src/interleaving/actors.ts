@@ -1,10 +1,10 @@
 // Whoever may want something of one job at the same time, as steps that a scheduler can place one by one.
 
-import { jobCancelRunning, jobCancelWaiting, jobRunNow } from 'millrace/internal/store/job-changes'
-import { jobClaim } from 'millrace/internal/store/job-claims'
-import { jobOrphans, jobOverdue } from 'millrace/internal/store/running-jobs'
-import { type Settlement, settle } from 'millrace/internal/store/settlements'
-import { workerExpire } from 'millrace/internal/store/workers'
+import { jobCancelRunning, jobCancelWaiting, jobRunNow } from '../../../packages/engine/dist/store/job-changes.js'
+import { jobClaim } from '../../../packages/engine/dist/store/job-claims.js'
+import { jobOrphans, jobOverdue } from '../../../packages/engine/dist/store/running-jobs.js'
+import { type Settlement, settle } from '../../../packages/engine/dist/store/settlements.js'
+import { workerExpire } from '../../../packages/engine/dist/store/workers.js'
 import { QUEUE } from '../harness/live-jobs.ts'
 import type { StoreSession } from '../harness/store-session.ts'
 import type { Observed, Operation, RunName } from './model.ts'

@@ -1,6 +1,6 @@
 // F12: the planner is made to choose the worst plans it knows, with many claimers at once. A claim may become slow; it
 // must never take more jobs than it asked for.
-import { jobClaim } from 'millrace/internal/store/job-claims'
+import { jobClaim } from '../../../packages/engine/dist/store/job-claims.js'
 import { claimOf, fillJobs, readyAgain } from '../harness/live-jobs.ts'
 import { diceFrom } from '../harness/random.ts'
 import { StoreSession } from '../harness/store-session.ts'

@@ -1,6 +1,6 @@
 // F13: many connections claim from one small set of ready jobs, again and again. In each round in which a job is ready,
 // exactly one claim may get it.
-import { jobClaim } from 'millrace/internal/store/job-claims'
+import { jobClaim } from '../../../packages/engine/dist/store/job-claims.js'
 import { claimOf, fillJobs, readyAgain } from '../harness/live-jobs.ts'
 import { diceFrom } from '../harness/random.ts'
 import { StoreSession } from '../harness/store-session.ts'

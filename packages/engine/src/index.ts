@@ -55,9 +55,17 @@ export {
   defineBudget,
 } from './contract/budget.ts'
 export type { Dedupe, DedupeMode, DedupeRule } from './contract/dedupe.ts'
-export type { Duration } from './contract/duration.ts'
+export { type Duration, toMs } from './contract/duration.ts'
 export type { HistoryOption } from './contract/history.ts'
-export { defineJob, type JobContract, type PayloadInput, type ResultOutput, type Retention } from './contract/job.ts'
+export {
+  defineJob,
+  type JobContract,
+  type PayloadInput,
+  type PayloadOutput,
+  type ResultInput,
+  type ResultOutput,
+  type Retention,
+} from './contract/job.ts'
 export { type EncryptionKey, type EncryptionOptions, encryptionFrom } from './contract/key-ring.ts'
 export type { KeyLimitPolicy, OrderPolicy } from './contract/keyed.ts'
 export { defineLimit, type Limit, type LimitOptions } from './contract/limit.ts'
@@ -118,6 +126,7 @@ export {
   WorkflowTimeout,
 } from './errors.ts'
 export type { BreakerEvent, Events, JobRef, MillraceEvents, WorkflowRef } from './events.ts'
+export type { Failure } from './failure.ts'
 export type { BreakerCallOptions } from './governance/breaker-call.ts'
 export type { BudgetStatus } from './governance/budget-status.ts'
 export type { OnceOptions } from './governance/once.ts'
@@ -195,6 +204,7 @@ export type { StepOptions } from './worker/effects.ts'
 export type { Isolation } from './worker/isolation/isolation.ts'
 export type { LaneOptions } from './worker/lane-plan.ts'
 export type { Reservation, RunBudget, SpendOptions } from './worker/run-budget.ts'
+export { CancelRequested } from './worker/verdict.ts'
 export type { MemoryOptions, OverloadOptions, WorkOptions } from './worker/work-options.ts'
 export type { LaneDescription, Worker } from './worker/worker.ts'
 export { type BatchOptions, defineBatch } from './workflow/batch.ts'
@@ -211,4 +221,5 @@ export type {
 } from './workflow/definition.ts'
 export type { FailurePolicy, StepKind, StepStatus, UndoStatus, WorkflowStatus } from './workflow/graph.ts'
 export type { Delay, StartRules } from './workflow/start-rules.ts'
+export type { Handed } from './workflow/step-options.ts'
 export type { WaitDefinition } from './workflow/waits.ts'

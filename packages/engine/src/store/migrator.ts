@@ -23,7 +23,7 @@ import { migrationFiles } from './sql.generated.ts'
 import { inSchema } from './statements.ts'
 
 export type { MigrationFile } from './migration-file.ts'
-export type { MigrationState, MigrationStatus } from './migration-ledger.ts'
+export type { MigrationStatus } from './migration-ledger.ts'
 export type { MigrationProgress } from './migration-run.ts'
 
 export interface MigratorOptions {
