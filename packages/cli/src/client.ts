@@ -1,9 +1,9 @@
 // A client for commands that look at jobs or change them: which database, which workload, and how a failure is told.
 import { readFileSync } from 'node:fs'
-import { hasEmbedded } from '@millrace/embedded'
 import { type Command, Option } from 'commander'
 import { createMillrace, encryptionFrom, type Logger, type Millrace } from 'millrace'
 import { type Database, openForLook } from './database.ts'
+import { hasEmbedded } from './embedded.ts'
 import { fail, Refused } from './failure.ts'
 import type { Workload } from './workload.ts'
 import { loadWorkload, WorkloadUnusable } from './workload-module.ts'

@@ -1,6 +1,7 @@
 // The database a command runs on, as it is shown to people.
-import { type EmbeddedPostgres, startEmbedded } from '@millrace/embedded'
+import type { EmbeddedPostgres } from '@millrace/embedded'
 import { migrate, migrationStatus, SchemaTooOld } from 'millrace'
+import { startEmbedded } from './embedded.ts'
 
 export interface Database {
   readonly url: string
@@ -16,7 +17,7 @@ export function namedDatabase(url: string): Database {
 
 /** The one that is named, else the embedded one of this project: joined if it runs, else started. */
 export async function openDatabase(url: string | undefined, onLog: (message: string) => void): Promise<Database> {
-  return url ? namedDatabase(url) : embeddedDatabase(await startEmbedded({ onLog }))
+  return url ? namedDatabase(url) : embeddedDatabase(await startEmbedded(onLog))
 }
 
 /** For a command that looks into the database and ends: an embedded one is migrated, so that there is something to see. */

@@ -1,7 +1,7 @@
 // How a command ends that failed.
-import { EmbeddedError } from '@millrace/embedded'
 import { type Command, InvalidArgumentError } from 'commander'
 import { MillraceError } from 'millrace'
+import { EmbeddedUnusable } from './embedded.ts'
 import { PortUnusable } from './health-server.ts'
 import { PsqlUnusable } from './psql-program.ts'
 import { CrashLoop, EXIT_CRASH_LOOP, StartFailed } from './supervisor/verdict.ts'
@@ -23,7 +23,7 @@ export function failureText(error: unknown): string {
     return `The database has no Millrace schema, or an older one (${error.message}). Run \`millrace migrate\`, then try again.`
   const known = [
     MillraceError,
-    EmbeddedError,
+    EmbeddedUnusable,
     PortUnusable,
     PsqlUnusable,
     Refused,

@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { accessSync, constants, statSync } from 'node:fs'
 import { constants as system } from 'node:os'
 import { delimiter, join } from 'node:path'
-import { findClientProgram } from '@millrace/embedded'
+import { findEmbeddedProgram } from './embedded.ts'
 
 /** psql, or the database it shall open, cannot be used. The message is for people. */
 export class PsqlUnusable extends Error {}
@@ -18,7 +18,7 @@ export async function findPsql(env: NodeJS.ProcessEnv): Promise<string> {
   }
   const places = (env.PATH ?? '').split(delimiter).filter((directory) => directory !== '')
   const found = places.map((directory) => join(directory, 'psql')).find(isProgram)
-  const program = found ?? (await findClientProgram('psql', env))
+  const program = found ?? (await findEmbeddedProgram('psql', env))
   if (program !== undefined) return program
   throw new PsqlUnusable(
     'psql was not found in PATH, and the embedded Postgres does not carry it. Install it (Debian and Ubuntu: apt-get install postgresql-client; macOS: brew install libpq; Alpine: apk add postgresql-client), or set MILLRACE_PSQL to its path.',
