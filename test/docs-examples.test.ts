@@ -17,7 +17,8 @@ interface WorkerProgram {
 }
 
 test('the README has a whole program', () => {
-  expect(filesOf('README.md').map(({ name }) => name)).toEqual(['contracts.ts', 'web.ts', 'worker.ts'])
+  const names = filesOf('README.md').map(({ name }) => name)
+  expect(names).toEqual(['src/workload.ts', 'contracts.ts', 'web.ts', 'worker.ts'])
 })
 
 test('the README can be read in one sitting', () => {

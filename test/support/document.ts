@@ -1,7 +1,7 @@
 // Documents whose code is run. A ```ts block whose first line is `// name.ts` is a file; together they are a program.
 import { readFileSync } from 'node:fs'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { vi } from 'vitest'
 
@@ -31,7 +31,10 @@ export async function openDocument(path: string) {
   const cache = join(root, 'node_modules/.cache')
   await mkdir(cache, { recursive: true })
   const directory = await mkdtemp(join(cache, 'document-'))
-  for (const { name, text } of filesOf(path)) await writeFile(join(directory, name), text)
+  for (const { name, text } of filesOf(path)) {
+    await mkdir(dirname(join(directory, name)), { recursive: true })
+    await writeFile(join(directory, name), text)
+  }
   return {
     directory,
     /** Imports one of its files, with these environment variables set meanwhile. */
