@@ -1,5 +1,6 @@
 // What is kept of an error.
-import { withoutShapes } from './contract/secrets.ts'
+import { bounded, cutBetweenWords } from './contract/bounded.ts'
+import { withoutSecrets } from './contract/secret-texts.ts'
 import { type Described, fingerprintOf } from './fingerprint.ts'
 
 /** What is kept of a failure, whatever was thrown. */
@@ -8,6 +9,7 @@ export interface Failure extends Described {
   fingerprint: string
 }
 
+const MAX_CLASS = 200
 const MAX_MESSAGE = 4_000
 const MAX_STACK = 8_000
 
@@ -16,13 +18,20 @@ const MAX_STACK = 8_000
  * secret is taken out; `withhold` takes out more.
  */
 export function failureFrom(thrown: unknown, withhold: (described: Described) => Described = same): Failure {
-  const { class: name, message, stack } = withhold(describe(thrown))
-  const described = { class: name, message: safe(message), stack: stack === null ? null : safe(stack) }
+  const told = withhold(describe(thrown))
+  const message = safe(told.message)
+  // The stack begins with the message. It must not tell what the message does not.
+  const stack = told.stack === null ? null : safe(told.stack.replace(told.message, () => message))
+  const described = {
+    class: storable(told.class, MAX_CLASS),
+    message: storable(message, MAX_MESSAGE),
+    stack: stack === null ? null : storable(stack, MAX_STACK),
+  }
   return { ...described, fingerprint: fingerprintOf(described) }
 }
 
 const same = (described: Described): Described => described
-const safe = (text: string): string => withoutShapes(text, '[redacted]')
+const safe = (text: string): string => withoutSecrets(text, '[redacted]')
 
 /** A failure that nobody threw: we found it out ourselves. */
 export function failureOf(name: string, message: string): Failure {
@@ -30,17 +39,18 @@ export function failureOf(name: string, message: string): Failure {
   return { ...described, fingerprint: fingerprintOf(described) }
 }
 
+/** Longer than what is stored: secrets are taken out before the rest is cut. */
 function describe(thrown: unknown): Described {
   try {
     if (thrown instanceof Error) {
       return {
-        class: storable(thrown.name || 'Error', 200),
-        message: storable(thrown.message || thrown.name || 'Error', MAX_MESSAGE),
-        stack: thrown.stack ? storable(thrown.stack, MAX_STACK) : null,
+        class: cutBetweenWords(thrown.name || 'Error', 2 * MAX_CLASS),
+        message: cutBetweenWords(thrown.message || thrown.name || 'Error', 2 * MAX_MESSAGE),
+        stack: thrown.stack ? cutBetweenWords(thrown.stack, 2 * MAX_STACK) : null,
       }
     }
-    const text = typeof thrown === 'string' ? thrown : (JSON.stringify(thrown) ?? String(thrown))
-    return { class: 'NonError', message: storable(text, MAX_MESSAGE), stack: null }
+    const text = typeof thrown === 'string' ? thrown : (JSON.stringify(bounded(thrown)) ?? String(thrown))
+    return { class: 'NonError', message: cutBetweenWords(text, 2 * MAX_MESSAGE), stack: null }
   } catch {
     return { class: 'Unprintable', message: 'Something was thrown that cannot be turned into text.', stack: null }
   }

@@ -9,7 +9,7 @@ describe('recording a failure cannot fail', () => {
     ['just text', { class: 'NonError', message: 'just text' }],
     [undefined, { class: 'NonError', message: 'undefined' }],
     [{ code: 7 }, { class: 'NonError', message: '{"code":7}' }],
-    [1n, { class: 'Unprintable' }],
+    [1n, { class: 'NonError', message: '"1"' }],
   ])('%s', (thrown, expected) => {
     expect(failureFrom(thrown)).toMatchObject(expected)
   })

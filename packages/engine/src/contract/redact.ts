@@ -2,16 +2,16 @@
 //
 // By what they are (the known values of a job), by what they are called and by what they look like (secrets.ts). It may
 // take away too much and may miss what is disguised; it must never fail, because recording a failure must not.
+import { bounded, cutBetweenWords, LINE, WHOLE } from './bounded.ts'
 import { ENCRYPTED, sealedValue } from './sealed.ts'
-import { isAllowed, SHORTEST_SHAPE, suspectName, suspectText, withoutShapes } from './secrets.ts'
+import { isSecretField, withoutSecrets } from './secret-texts.ts'
+import { isAllowed, suspectName, suspectText } from './secrets.ts'
 
 export const REDACTED = '[redacted]'
 
 /** Shorter values are part of too many words. */
 const SHORTEST_KNOWN = 4
 const MOST_KNOWN = 1_000
-/** Deeper than any payload. */
-const MAX_DEPTH = 70
 
 export interface Known {
   /** Values that must not be shown, wherever they turn up. */
@@ -35,37 +35,41 @@ export class Redactor {
   }
 
   text(text: string): string {
-    const known = this.#values.reduce((rest, value) => rest.replaceAll(value, REDACTED), text)
-    if (known.length < SHORTEST_SHAPE || (this.#onlyCertain && !suspectText(known)?.isCertain)) return known
-    return withoutShapes(known, REDACTED)
+    const shown = this.#onlyCertain ? text : cutBetweenWords(text, LINE.characters)
+    const known = this.#values.reduce((rest, value) => rest.replaceAll(value, REDACTED), shown)
+    if (this.#onlyCertain && !suspectText(known)?.isCertain) return known
+    return withoutSecrets(known, REDACTED)
   }
 
   /** A copy for people: of what JSON can say, of errors, and of what else turns up in log fields. */
-  json(value: unknown, path: readonly string[] = [], ancestors: readonly object[] = []): unknown {
+  json(value: unknown): unknown {
+    return this.#shown(bounded(value, this.#onlyCertain ? WHOLE : LINE), [])
+  }
+
+  #shown(value: unknown, path: readonly string[]): unknown {
     if (path.length > 0 && isAllowed(this.#paths, path)) return hidden(value)
     if (typeof value === 'string') return this.text(value)
-    if (typeof value === 'number' || typeof value === 'bigint')
-      return this.#values.includes(String(value)) ? REDACTED : value
+    if (typeof value === 'number') return this.#values.includes(String(value)) ? REDACTED : value
     if (typeof value !== 'object' || value === null) return value
     if (sealedValue(value) !== undefined) return ENCRYPTED
-    if (ancestors.includes(value) || ancestors.length === MAX_DEPTH) return '[…]'
-    const below = [...ancestors, value]
-    if (value instanceof Error) return this.#error(value, path, below)
-    if (Array.isArray(value)) return value.map((child, i) => this.json(child, [...path, String(i)], below))
-    if (hasOwnJson(value)) return this.json(value.toJSON(), path, below)
+    if (Array.isArray(value)) return value.map((child, i) => this.#shown(child, [...path, String(i)]))
     return Object.fromEntries(
-      Object.entries(value).map(([key, child]) => [this.text(key), this.#field(key, child, path, below)]),
+      Object.entries(value).map(([key, child]) => [this.text(key), this.#field(key, child, path)]),
     )
   }
 
-  #field(key: string, value: unknown, path: readonly string[], ancestors: readonly object[]): unknown {
-    const isNamed = suspectName(key)?.isCertain && (typeof value === 'string' || typeof value === 'number')
-    return isNamed && value !== '' ? REDACTED : this.json(value, [...path, key], ancestors)
+  /** The name of a list says what its elements are. */
+  #field(key: string, value: unknown, path: readonly string[]): unknown {
+    if (this.#isNamed(key, value)) return REDACTED
+    if (!Array.isArray(value)) return this.#shown(value, [...path, key])
+    return value.map((child, i) =>
+      this.#isNamed(key, child) ? REDACTED : this.#shown(child, [...path, key, String(i)]),
+    )
   }
 
-  #error(error: Error, path: readonly string[], ancestors: readonly object[]): object {
-    const { name, message, stack } = error
-    return this.json({ ...error, name, message, stack }, path, ancestors) as object
+  #isNamed(key: string, value: unknown): boolean {
+    if ((typeof value !== 'string' && typeof value !== 'number') || value === '') return false
+    return this.#onlyCertain ? suspectName(key)?.isCertain === true : isSecretField(key, String(value))
   }
 }
 
@@ -74,9 +78,6 @@ export const plainRedactor = new Redactor()
 
 const hidden = (value: unknown): unknown =>
   sealedValue(value) === undefined ? (value === null ? null : REDACTED) : ENCRYPTED
-
-const hasOwnJson = (value: object): value is { toJSON(): unknown } =>
-  typeof (value as { toJSON?: unknown }).toJSON === 'function'
 
 /** The texts and numbers in these values, also as they look inside JSON. */
 export function textsOf(values: readonly unknown[]): string[] {

@@ -17,7 +17,7 @@ const possible = (rule: string): Suspicion => ({ rule, isCertain: false })
  * `tokenCount` a number. So only the end is compared, word by word, and a `secretary` is safe.
  */
 const CERTAIN_NAME =
-  /(?:^| )(?:pass ?words?|passwd|pass ?phrases?|secrets?|authorization|(?:api|secret|access|private|signing|encryption|master) ?keys?|(?:access|refresh|auth|authentication|bearer|session|security|id|api|oauth2?|secret|service|bot) ?tokens?|(?:seed|recovery) phrase|(?:credit ?)?card (?:number|no)|credit ?cards?|cc number|cvv|cvc|(?:card )?security code)$/
+  /(?:^| )(?:(?:pg|db|my|sql|mysql|user|admin|root|smtp|new|old)?pass ?words?|passwd|pass ?phrases?|secrets?|authorization|(?:api|secret|access|private|signing|encryption|master) ?keys?|(?:access|refresh|auth|authentication|bearer|session|security|id|api|oauth2?|secret|service|bot) ?tokens?|(?:seed|recovery) phrase|(?:credit ?)?card (?:number|no)|credit ?cards?|cc number|cvv|cvc|(?:card )?security code)$/
 const POSSIBLE_NAME =
   /(?:^| )(?:token|jwt|credentials?|pwd|pass|pass ?code|otp|pin|cookies?|mnemonic|pass ?word (?:hash|digest))$/
 /** Tokens that open nothing. */
@@ -52,10 +52,10 @@ function wordsOf(key: string): string {
 export const SHORTEST_SHAPE = 11
 
 /** Every token below begins like this: one quick look for all of them. */
-const TOKEN_START =
+export const TOKEN_START =
   /\b(?:g(?:h[pousr]_|ithub_pat_|lpat-)|x(?:ox[abeoprs]|app)-|[rs]k_(?:live|test)_|whsec_|A(?:[KS]IA|Iza|GE-SECRET-KEY-)|GOCSPX-|ya29\.|npm_|pypi-|sk-|SG\.|shp(?:at|ca|pa|ss)_|h(?:f_|vs\.)|dop_v1_|eyJ|Bearer )/
 
-const TOKENS: readonly [pattern: RegExp, suspicion: Suspicion][] = [
+export const TOKENS: readonly [pattern: RegExp, suspicion: Suspicion][] = [
   [/\b(?:gh[pousr]_[A-Za-z0-9]{36}|github_pat_\w{22})/, certain('a GitHub token')],
   [/\bglpat-[\w-]{20}/, certain('a GitLab token')],
   [/\b(?:xox[abeoprs]|xapp)-[\w-]{10}/, certain('a Slack token')],
@@ -81,7 +81,7 @@ const TOKENS: readonly [pattern: RegExp, suspicion: Suspicion][] = [
   [/(?<![\w-])eyJ[\w-]{8,4000}\.eyJ[\w-]{8,4000}\.[\w-]/, possible('a JSON Web Token in a longer text')],
 ]
 
-const PRIVATE_KEY = /-----BEGIN (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----/
+export const PRIVATE_KEY = /-----BEGIN (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----/
 /** A password that is only stars was taken out already. */
 const URL_WITH_PASSWORD = /:\/\/[^\s/?#:@]*:(?!\**@)[^\s/?#@]+@/
 const CARD =
@@ -108,35 +108,6 @@ function hasCheckDigit(text: string): boolean {
     0,
   )
   return sum % 10 === 0
-}
-
-const REST = '[\\w.~+/=-]*'
-/** All but the whole text that is a JSON Web Token: the last one finds those too, and in linear time. */
-const TOKENS_ANYWHERE = TOKENS.filter(([{ source }]) => !source.startsWith('^eyJ')).map(
-  ([{ source }]) => new RegExp(source.replace(/^\^|\$$/g, '') + REST, 'g'),
-)
-const WHOLE_PRIVATE_KEY = new RegExp(
-  `${PRIVATE_KEY.source}[^]*?(?:-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----|$)`,
-  'g',
-)
-const PASSWORD_IN_URL = /(:\/\/[^\s/?#:@]*:)(?!\**@)[^\s/?#@]+@/g
-const CARD_ANYWHERE = /(?<![\d.-])(?:\d{4}([ -]?)\d{4}\1\d{4}\1\d{4}|3[47]\d{2}([ -]?)\d{6}\2\d{5})(?![\d.-])/g
-/** `name=value`, `name: value` and `"name":"value"`, also where the quotes are escaped. */
-const NAMED =
-  /([A-Za-z][\w.-]{0,60})(\\?["'])?(\s*[=:]\s*)(?:\\["'][^"'\\\n]*(?:\\["'])?|"(?:[^"\\\n]|\\.)*"?|'(?:[^'\\\n]|\\.)*'?|(?:Bearer|Basic|Digest|Token) +[^\s,;"']+|[^\s,;&"'{}[\]\\]+)/g
-
-/** The text with `mark` in place of whatever has the shape or the name of a secret, certain or not. */
-export function withoutShapes(text: string, mark: string): string {
-  let shown = text
-  if (TOKEN_START.test(shown)) for (const pattern of TOKENS_ANYWHERE) shown = shown.replace(pattern, mark)
-  if (shown.includes('PRIVATE KEY')) shown = shown.replace(WHOLE_PRIVATE_KEY, mark)
-  if (shown.includes('://')) shown = shown.replace(PASSWORD_IN_URL, `$1${mark}@`)
-  if (/[=:]/.test(shown)) {
-    shown = shown.replace(NAMED, (whole, name: string, quote = '', sign: string) =>
-      suspectName(name)?.isCertain ? `${name}${quote}${sign}${mark}` : whole,
-    )
-  }
-  return shown.replace(CARD_ANYWHERE, (digits) => (suspectText(digits) === undefined ? digits : mark))
 }
 
 /** Is this path, or one above it, in the contract's allow-list? `*` stands for any one key or position. */

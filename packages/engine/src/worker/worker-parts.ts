@@ -8,6 +8,7 @@ import type { Waker } from '../client/waker.ts'
 import { type Clock, monotonicMs } from '../clock.ts'
 import type { Registry } from '../contract/registry.ts'
 import type { Events } from '../events.ts'
+import { failureFrom } from '../failure.ts'
 import type { Admitter } from '../governance/admitter.ts'
 import { BreakerGate } from '../governance/breaker-gate.ts'
 import { Breakers } from '../governance/breakers.ts'
@@ -238,6 +239,5 @@ const reporting =
   ({ events, logger }: WorkerServices) =>
   (during: string, error: unknown): void => {
     events.emit('database_error', { during, error })
-    const message = error instanceof Error ? error.message : String(error)
-    logger.warn({ during, error: message }, `${during} failed`)
+    logger.warn({ during, error: failureFrom(error).message }, `${during} failed`)
   }

@@ -160,16 +160,22 @@ describe('a throw', () => {
 
   test('of anything at all is recorded', async () => {
     await using t = await setup()
-    const thrown = ['text \u0000 \ud800', undefined, { deep: { a: 1n } }]
+    const thrown = [
+      'text \u0000 \ud800',
+      undefined,
+      { deep: { a: 1n } },
+      new Proxy({}, { ownKeys: () => undefined as never }),
+    ]
     const { millrace } = await run(t, once, ({ n }) => {
       throw thrown[n]
     })
-    const results = await millrace.enqueueMany(once, [{ n: 0 }, { n: 1 }, { n: 2 }])
+    const results = await millrace.enqueueMany(once, [{ n: 0 }, { n: 1 }, { n: 2 }, { n: 3 }])
     await Promise.all(results.map(({ id }) => jobEvent(millrace, 'job_died', id)))
     expect((await letters(t)).map((row) => row.error_message).sort()).toEqual([
       'Something was thrown that cannot be turned into text.',
       'text \ufffd \ufffd',
       'undefined',
+      '{"deep":{"a":"1"}}',
     ])
   })
 
