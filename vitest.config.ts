@@ -8,6 +8,7 @@ const tests = {
   // One more than the two processors they must do with: most tests wait for something now and then.
   maxWorkers: 3,
   globalSetup: ['test/server.ts'],
+  setupFiles: ['test/one-connection.ts'],
   // One process runs one file after the other, and loads the engine once.
   isolate: false,
   unstubEnvs: true,

@@ -36,6 +36,8 @@ export interface EnqueueOptions {
 export interface JobOptions extends EnqueueOptions {
   /** Instead of the contract's order key. */
   orderKey?: string
+  /** `tx` is a transaction of this client: whatever is asked meanwhile must be asked in it. */
+  isOwnTx?: boolean
 }
 
 /** The options, demanded by the compiler where the queue requires a tenant that the payload does not name. */

@@ -38,6 +38,7 @@ export type EnqueueResult =
 const BULK_DEADLINE_MS = 60_000
 const NO_DEFERRALS: ReadonlySet<number> = new Set()
 
+type TransactionOptions = Pick<JobOptions, 'tx' | 'isOwnTx'>
 type TenantBatches = Awaited<ReturnType<TenantLimits['batches']>>
 
 export class Enqueuer {
@@ -78,7 +79,7 @@ export class Enqueuer {
     this.#registry.demand(contract)
     const { job: plain, warnings } = await newJob(contract, payload, options)
     const job = protectedJob(this.#registry, contract, plain)
-    if (job.tenant !== null) return first(await this.#write(contract, [{ job, warnings }], options.tx))
+    if (job.tenant !== null) return first(await this.#write(contract, [{ job, warnings }], options))
     if (options.tx !== undefined) return warned(first(await this.#insertIn(options.tx, [job])), warnings)
     if (!isKeyed(job)) return queued(await this.#unkeyed.add(job), warnings)
     return warned(first(await this.#insertOwn([job])), warnings)
@@ -86,14 +87,14 @@ export class Enqueuer {
 
   /** All or nothing: one invalid payload refuses the whole list, and one transaction writes it. */
   enqueueMany(contract: JobContract, payloads: readonly unknown[], options: EnqueueOptions): Promise<EnqueueResult[]> {
-    return this.enqueueEach(contract, payloads, { optionsOf: () => options, tx: options.tx })
+    return this.enqueueEach(contract, payloads, { ...options, optionsOf: () => options })
   }
 
   /** The same, with options of its own for each position. */
   async enqueueEach(
     contract: JobContract,
     payloads: readonly unknown[],
-    { optionsOf, tx }: { optionsOf(position: number): JobOptions; tx: Queryable | undefined },
+    { optionsOf, ...transaction }: { optionsOf(position: number): JobOptions } & TransactionOptions,
   ): Promise<EnqueueResult[]> {
     this.#registry.demand(contract)
     const prepared: PreparedJob[] = []
@@ -106,18 +107,18 @@ export class Enqueuer {
     } catch (error) {
       throw inList(error, prepared.length)
     }
-    return prepared.length === 0 ? [] : this.#write(contract, prepared, tx)
+    return prepared.length === 0 ? [] : this.#write(contract, prepared, transaction)
   }
 
   async #write(
     contract: JobContract,
     prepared: readonly PreparedJob[],
-    tx: Queryable | undefined,
+    { tx, isOwnTx = false }: TransactionOptions,
   ): Promise<EnqueueResult[]> {
     const jobs = prepared.map(({ job }) => job)
     const session = tx === undefined ? this.#db : sessionOn(tx, this.#db.schema)
     demandOwnTenant(session, jobs.map(tenantOf))
-    const limited = jobs.some(({ tenant }) => tenant !== null) ? await this.#limited(contract, jobs) : []
+    const limited = await this.#limited(contract, jobs, isOwnTx ? session : this.#db)
     const excesses = limited.length === 0 ? [] : await this.#tenants.excesses(session, limited)
     const deferrals = limited.length === 0 ? NO_DEFERRALS : await this.#tenants.deferrals(session, limited)
     const results = await this.#insert(this.#tenants.deferring(jobs, limited), tx, limited)
@@ -132,10 +133,14 @@ export class Enqueuer {
     })
   }
 
-  /** Nothing is written yet, so whatever fails here is known to have come to nothing. */
-  async #limited(contract: JobContract, jobs: readonly NewJob[]): Promise<TenantBatches> {
+  /**
+   * Nothing is written yet, so whatever fails here is known to have come to nothing. `asking`: not the caller's own
+   * transaction. A new tenant that it registers would be locked until it ends.
+   */
+  async #limited(contract: JobContract, jobs: readonly NewJob[], asking: Session): Promise<TenantBatches> {
+    if (jobs.every(({ tenant }) => tenant === null)) return []
     try {
-      return await this.#tenants.batches(contract, jobs)
+      return await this.#tenants.batches(contract, jobs, asking)
     } catch (error) {
       throw isConnectionFailure(error) ? new DatabaseUnavailable(error) : enqueueFailure(error, jobs[0] as NewJob)
     }
@@ -164,7 +169,7 @@ export class Enqueuer {
     given: { jobs: readonly NewJob[]; tells: boolean; needsIds: boolean },
   ): Promise<{ ids: readonly (string | null)[]; keys: WorkKey[] }> {
     demandOwnTenant(session, given.jobs.map(tenantOf))
-    const limited = given.jobs.some(({ tenant }) => tenant !== null) ? await this.#limited(contract, given.jobs) : []
+    const limited = await this.#limited(contract, given.jobs, given.tells ? this.#db : session)
     await this.#tenants.demandRoom(session, limited)
     const jobs = this.#tenants.deferring(given.jobs, limited)
     const keys = jobs.flatMap(workKeysOf)

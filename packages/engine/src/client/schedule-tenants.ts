@@ -160,7 +160,7 @@ export class TenantPages {
     const results = await this.#services.enqueuer.enqueueEach(
       contract,
       made.map(({ payload }) => payload),
-      { optionsOf: (i) => made[i]?.options ?? {}, tx },
+      { optionsOf: (i) => made[i]?.options ?? {}, tx, isOwnTx: true },
     )
     return results.filter(({ status }) => status !== 'duplicate').length
   }

@@ -154,7 +154,11 @@ export class ScheduleTicks {
     if (made.kind === 'skip') return { ...NO_JOBS, outcome: 'skipped', reason: made.reason }
     if (made.kind === 'error') return { ...NO_JOBS, outcome: 'failed', reason: made.reason }
     await scheduleTickHurry(tx)
-    const enqueued = await this.#services.enqueuer.enqueue(contract, made.payload, { ...made.options, tx })
+    const enqueued = await this.#services.enqueuer.enqueue(contract, made.payload, {
+      ...made.options,
+      tx,
+      isOwnTx: true,
+    })
     if (enqueued.status !== 'duplicate') return { ...NO_JOBS, outcome: 'enqueued', jobId: enqueued.id, jobs: 1 }
     const why = contract.dedupe.mode === 'window' ? 'holds its dedup key for a window that is open' : 'is not done'
     const reason = `job ${enqueued.id}, enqueued before, ${why}`

@@ -46,7 +46,7 @@ export class TenantLimits {
   }
 
   /** Those of the jobs whose tenants are limited. Throws TenantSuspended if one of them may have no jobs at all. */
-  async batches(contract: JobContract, jobs: readonly NewJob[]): Promise<Batch[]> {
+  async batches(contract: JobContract, jobs: readonly NewJob[], session: Session): Promise<Batch[]> {
     const byTenant = new Map<string, number[]>()
     jobs.forEach(({ tenant }, i) => {
       if (tenant === null) return
@@ -54,7 +54,7 @@ export class TenantLimits {
       if (positions === undefined) byTenant.set(tenant, [i])
       else positions.push(i)
     })
-    await this.#gate.demand([...byTenant.keys()])
+    await this.#gate.demand([...byTenant.keys()], session)
     return [...byTenant].flatMap(([tenant, positions]) => {
       const limit = this.#gate.limitOf(tenant, contract.queue)
       return limit === undefined ? [] : [{ tenant, queue: contract.queue.name, jobs: positions, limit }]

@@ -24,11 +24,14 @@ export class TenantGate {
     this.#db = db
   }
 
-  /** Throws TenantSuspended if one of them may have no jobs. Unknown ones are registered. */
-  async demand(tenants: readonly string[]): Promise<void> {
+  /**
+   * Throws TenantSuspended if one of them may have no jobs. Unknown ones are registered. `session`: whoever holds a
+   * connection asks on that one.
+   */
+  async demand(tenants: readonly string[], session: Session = this.#db): Promise<void> {
     const nowMs = monotonicMs()
     const unknown = tenants.filter((tenant) => (this.#known.get(tenant)?.untilMs ?? 0) <= nowMs)
-    if (unknown.length > 0) await this.#ask(unknown)
+    if (unknown.length > 0) await this.#ask(unknown, session)
     for (const tenant of tenants) {
       const seen = this.#known.get(tenant)?.seen
       if (seen !== undefined && seen.status !== 'active') throw new TenantSuspended(tenant, seen.status, seen.reason)
@@ -45,10 +48,15 @@ export class TenantGate {
     this.#known.clear()
   }
 
-  async #ask(tenants: readonly string[]): Promise<void> {
-    const seen = new Map((await tenantSeen(this.#db, tenants)).map((each) => [each.name, each]))
+  async #ask(tenants: readonly string[], session: Session): Promise<void> {
+    const seen = new Map((await tenantSeen(session, tenants)).map((each) => [each.name, each]))
     if (this.#known.size + tenants.length > MAX_REMEMBERED) this.#known.clear()
     const untilMs = monotonicMs() + REMEMBER_MS
-    for (const tenant of tenants) this.#known.set(tenant, { untilMs, seen: seen.get(tenant) })
+    for (const tenant of tenants) {
+      const found = seen.get(tenant)
+      // A transaction may still roll back its registration: the next enqueue asks again.
+      const isKept = session === this.#db || !found?.isNew
+      this.#known.set(tenant, { untilMs: isKept ? untilMs : 0, seen: found })
+    }
   }
 }

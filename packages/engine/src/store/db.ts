@@ -11,6 +11,7 @@ import { cancelRequest } from './cancel-request.ts'
 import type { ConnectGate } from './connect-gate.ts'
 import { Connections } from './connections.ts'
 import { ALWAYS_KEPT, KeptPlans, preparedName, rowsByKeptPlan } from './kept-plan.ts'
+import { oneConnection } from './one-connection.ts'
 import { resetSession } from './session-reset.ts'
 import { runOn, type StatementName, statementsFor, tuplesOn } from './statements.ts'
 import { CommitUnknown, Transaction } from './transaction.ts'
@@ -192,6 +193,7 @@ export class Database implements Session {
     work: (client: pg.Client) => Promise<Result>,
   ): Promise<Result> {
     const limitMs = Math.min(deadlineMs, MAX_TIMER_MS)
+    const holding = oneConnection(this, what)
     const client = await this.#connections.take(limitMs)
     this.#busy.add(client)
     let timedOut: DatabaseTimeout | undefined
@@ -200,7 +202,7 @@ export class Database implements Session {
       this.#discard(client)
     }, limitMs)
     try {
-      const result = await work(client)
+      const result = await holding(() => work(client))
       this.#release(client, false)
       return result
     } catch (error) {

@@ -54,6 +54,8 @@ export interface SeenTenant {
   status: TenantStatus
   reason: string | null
   limits: readonly (readonly [queue: string, maxJobs: number, onExcess: OnExcess])[] | null
+  /** It was registered by this look at it. */
+  isNew: boolean
 }
 
 /** Of tenants about which there is something to say. */

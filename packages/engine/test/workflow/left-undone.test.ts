@@ -144,7 +144,8 @@ describe('the sweep', () => {
     await using t = await standing()
     const { id } = await t.millrace.workflows.start(pair, undefined, { tenant: 'acme' })
     await t.sql(`update millrace.job set tenant = null`)
-    await t.db.transaction(async (tx) => settle(tx, null, await t.claim()))
+    const claimed = await t.claim()
+    await t.db.transaction((tx) => settle(tx, null, claimed))
     await t.millrace.tenants.suspend('acme', { actor: 'ann', reason: 'unpaid' })
     await t.sweep.tick()
     expect(await t.millrace.workflows.get(id)).toMatchObject({
@@ -164,7 +165,8 @@ describe('the sweep', () => {
   test('of a program whose workflow lost a step says so, and another one goes on', async () => {
     await using t = await standing()
     const { id } = await t.millrace.workflows.start(pair)
-    await t.db.transaction(async (tx) => settle(tx, null, await t.claim()))
+    const claimed = await t.claim()
+    await t.db.transaction((tx) => settle(tx, null, claimed))
     const shorter = defineWorkflow('pair').step('a', work, named('a'))
     const newer = Millrace.servicesOf(t.client([work, undo], { workflows: [shorter] }) as never)
     await newer.advancer.sweep()
