@@ -82,6 +82,26 @@ create table millrace.budget_usage (
   constraint budget_usage_budget_period_type_created_by_key unique nulls not distinct (budget, period, type, created_by)
 );
 
+create table millrace.catalogue_entry (
+  kind       text not null,
+  name       text not null,
+  document   jsonb not null,
+  program    text not null,
+  version    text,
+  first_seen timestamptz not null,
+  last_seen  timestamptz not null,
+  constraint catalogue_entry_pkey primary key (kind, name)
+);
+
+create table millrace.catalogue_program (
+  hash       text not null,
+  version    text,
+  document   jsonb not null,
+  first_seen timestamptz not null,
+  started_at timestamptz not null,
+  constraint catalogue_program_pkey primary key (hash)
+);
+
 create table millrace.circuit_breakers (
   service_name    text not null,
   state           text not null default 'closed',
@@ -742,6 +762,7 @@ create table millrace.worker (
   overload     jsonb,
   types        text[],
   schedules    text[],
+  program      text,
   constraint worker_pkey primary key (id)
 );
 

@@ -10,7 +10,8 @@ import { loadWorkload, WorkloadUnusable } from './workload-module.ts'
 
 export interface ClientOptions {
   readonly databaseUrl?: string
-  readonly module?: string
+  /** Null: no workload, not even the one that package.json names. */
+  readonly module?: string | null
   readonly json?: true
 }
 
@@ -106,9 +107,9 @@ async function existingDatabase(url: string | undefined): Promise<Database> {
 }
 
 /** The workload of `--module` or of the package in the working directory. */
-async function namedWorkload(named: string | undefined): Promise<Workload | undefined> {
-  const module = named ?? moduleOfPackage()
-  return module === undefined ? undefined : loadWorkload(module)
+async function namedWorkload(named: string | null | undefined): Promise<Workload | undefined> {
+  const module = named === undefined ? moduleOfPackage() : named
+  return module == null ? undefined : loadWorkload(module)
 }
 
 function moduleOfPackage(): string | undefined {

@@ -36,7 +36,7 @@ Examples:
   millrace explain 48211             why is this job not running?
   millrace dead groups               what failed for good, by kind of failure
   millrace psql                      look at its jobs with SQL
-  millrace types dist/workload.js    what jobs there are, and examples of them
+  millrace types                     what jobs there are, as the workers declare them
 
 Environment:
   DATABASE_URL   the database; without it \`dev\` and \`psql\` start the project's embedded Postgres, which keeps its data,

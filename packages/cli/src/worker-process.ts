@@ -27,14 +27,14 @@ const WORKLOAD_STOP_MS = 10_000
 /** Starts the workload's own parts, then the worker; undefined when the workload has no handlers. */
 export async function startWorker(lifecycle: Lifecycle, plan: WorkerPlan): Promise<Worker | undefined> {
   const { workload, databaseUrl, logger } = plan
-  const { jobs, schedules = [], workflows = [], tenantRole } = workload
+  const { jobs, schedules = [], workflows = [], tenantRole, version } = workload
   const millrace = await lifecycle.start({
     name: 'client',
     begin: async () => {
       const encryption = encryptionFrom(process.env)
       return createMillrace({
         database: databaseUrl,
-        ...{ jobs, schedules, workflows, tenantRole, logger },
+        ...{ jobs, schedules, workflows, tenantRole, version, logger },
         ...(encryption && { encryption }),
       })
     },

@@ -12,6 +12,8 @@ import type {
 export interface Workload {
   /** For people: printed at the start and in the health answers. */
   readonly name: string
+  /** Of the program, such as '1.4.2' or a commit: the catalogue shows it. */
+  readonly version?: string
   /** Every contract that this program enqueues or runs. */
   readonly jobs: readonly JobContract[]
   readonly handlers: readonly Implementation[]

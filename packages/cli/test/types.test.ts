@@ -1,7 +1,20 @@
+import { createMillrace, defineJob, defineQueues, implement } from 'millrace'
 import { expect, test } from 'vitest'
+import { z } from 'zod'
 import { fixture, ran } from './support/program.ts'
+import { setup } from './support/setup.ts'
 
-const types = (args: string[], env: Record<string, string> = {}) => ran(['types', ...args], env)
+const { default: workload } = await import(fixture('limited.js'))
+
+const silent = { debug() {}, info() {}, warn() {}, error() {} }
+const otherLetter = defineJob({
+  type: 'letter',
+  queue: defineQueues({ mail: {} }).mail,
+  payload: z.object({}),
+  retry: { attempts: 2 },
+})
+
+const types = (args: string[], env: Record<string, string> = {}) => ran(['types', '--module', ...args], env)
 
 test('types lists the job types of a workload without starting it', async () => {
   const { code, out, err } = await types([fixture('post.js')])
@@ -68,4 +81,35 @@ test('a module without a workload is refused with what was expected', async () =
     code: 1,
     err: expect.stringMatching(/no workload in it/),
   })
+})
+
+test('without a module it lists what workers have declared, and which of them differ', async () => {
+  await using t = await setup({ jobs: workload.jobs, version: '1.4.2' })
+  expect((await t.run('types')).out).toBe('No worker has declared a job type yet.\n')
+  const worker = await t.millrace.work({ handlers: workload.handlers })
+  const row = /^letter +mail +1 +5 +the lane's +optional +no +1$/m
+  expect((await t.run('types')).out).toMatch(row)
+  const other = createMillrace({ database: t.env.DATABASE_URL, jobs: [otherLetter], logger: silent })
+  await other.work({ handlers: [implement(otherLetter, () => {})] })
+  const { out } = await t.run('types')
+  expect(out).toMatch(/^TYPE +QUEUE +VERSION +ATTEMPTS +TIMEOUT +TENANT +DEDUPE +WORKERS +DIFFER$/m)
+  expect(out).toMatch(/^letter +mail +1 +2 +the lane's +optional +no +2 +1$/m)
+  const shown = (await t.run('types', 'letter')).out
+  expect(shown).toMatch(/^Attempts +2$/m)
+  expect(shown).toMatch(
+    new RegExp(`otherwise:\nHOST +PID +VERSION +WORKER\n.* ${process.pid} +1\\.4\\.2 +${worker.id}`),
+  )
+  const [fax] = JSON.parse((await t.run('types', '--json')).out)
+  expect(fax).toMatchObject({ kind: 'type', name: 'fax', version: '1.4.2', workers: 1, document: { queue: 'fax' } })
+  await other.close()
+})
+
+test('an unknown type gets a suggestion, and a path the hint that modules are named otherwise', async () => {
+  await using t = await setup({ jobs: workload.jobs })
+  await t.millrace.work({ handlers: workload.handlers })
+  expect(await t.run('types', 'leter')).toMatchObject({
+    code: 1,
+    err: expect.stringMatching(/Did you mean "letter"\?/),
+  })
+  expect(await t.run('types', fixture('post.js'))).toMatchObject({ code: 1, err: expect.stringMatching(/--module/) })
 })

@@ -23,6 +23,7 @@ export interface ClientServices {
   maxConnections: number
   isNotifyEnabled: boolean
   tenantRole: string | undefined
+  version: string | null
   clock: Clock
   logger: Logger
   events: Events

@@ -195,7 +195,7 @@ export class UnknownJobType extends MillraceError {
   constructor(type: string, known: readonly string[]) {
     super(
       'unknown_job_type',
-      `There is no job type "${type}".${suggestion(type, known)} List its contract in createMillrace({ jobs }).`,
+      `There is no job type "${type}".${suggestion(type, known)} List its contract in createMillrace({ jobs }), or start a worker that declares it.`,
     )
     this.type = type
   }

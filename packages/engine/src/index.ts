@@ -2,6 +2,19 @@
 
 export type { Breaker, BreakerConfiguration, BreakerDecision, CircuitBreakers } from './client/breakers.ts'
 export type { AdjustOptions, BudgetClient, BudgetPeriodOption } from './client/budgets.ts'
+export type { Catalogue, CatalogueEntry } from './client/catalogue.ts'
+export type {
+  CatalogueBudget,
+  CatalogueDocuments,
+  CatalogueKind,
+  CatalogueLane,
+  CatalogueLimit,
+  CatalogueQueue,
+  CatalogueSchedule,
+  CatalogueStep,
+  CatalogueType,
+  CatalogueWorkflow,
+} from './client/catalogue-document.ts'
 export type {
   CorrelatedJobs,
   CorrelationOptions,
@@ -177,6 +190,7 @@ export {
 } from './schedule/when.ts'
 export type { BreakerState } from './store/breakers.ts'
 export type { BudgetUsage } from './store/budgets.ts'
+export type { CatalogueWorker } from './store/catalogue.ts'
 export type {
   DeadLetter,
   DeadLetterFilter,

@@ -1,5 +1,6 @@
 // What a program says of its client, and what holds where it says nothing.
 import type pg from 'pg'
+import { label } from './client/enqueue-options.ts'
 import { type Clock, systemClock } from './clock.ts'
 import type { JobContract } from './contract/job.ts'
 import type { EncryptionOptions } from './contract/key-ring.ts'
@@ -16,6 +17,8 @@ export interface MillraceOptions {
   schedules?: readonly Schedule[]
   /** Every workflow this program starts or carries on. Their contracts need not be listed again. */
   workflows?: readonly WorkflowDefinition[]
+  /** Of your program, such as '1.4.2' or a commit: the catalogue shows it. */
+  version?: string | undefined
   /** Default 'millrace'. */
   schema?: string
   /**
@@ -48,6 +51,7 @@ export interface ClientSettings {
   readonly maxConnections: number
   readonly isNotifyEnabled: boolean
   readonly tenantRole: string | undefined
+  readonly version: string | null
   readonly clock: Clock
   readonly logger: Logger
 }
@@ -60,6 +64,7 @@ export function clientSettings(options: MillraceOptions): ClientSettings {
     maxConnections: options.maxConnections ?? 10,
     isNotifyEnabled: options.notify ?? true,
     tenantRole: options.tenantRole,
+    version: label(options.version ?? null, 'version'),
     clock: options.clock ?? systemClock,
     logger: options.logger ?? stderrLogger,
   }

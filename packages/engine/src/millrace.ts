@@ -1,6 +1,7 @@
 // The client that programs hold: enqueue, look, cancel, and start workers.
 import { CircuitBreakers } from './client/breakers.ts'
 import { BudgetClient } from './client/budgets.ts'
+import { Catalogue } from './client/catalogue.ts'
 import {
   type CorrelatedJobs,
   type CorrelationOptions,
@@ -51,6 +52,8 @@ export class Millrace {
   readonly deadLetters: DeadLetters
   /** What jobs may spend, and have spent. */
   readonly budgets: BudgetClient
+  /** What the programs of the workers declare: queues, job types, limits and so on. */
+  readonly catalogue: Catalogue
   /** Shares, limits and lifecycle of tenants. */
   readonly tenants: Tenants
   /** Stop claiming from a queue, of a type or for a tenant, and go on. */
@@ -83,6 +86,7 @@ export class Millrace {
     this.events = services.events
     this.deadLetters = new DeadLetters(services)
     this.budgets = new BudgetClient(services)
+    this.catalogue = new Catalogue(services)
     this.tenants = new Tenants(services)
     this.pauses = new Pauses(services)
     this.limits = new Limits(services)

@@ -1,142 +1,123 @@
-import { Command } from 'commander'
-import { checkPayload, type JobContract, MillraceError } from 'millrace'
-import { fail } from '../failure.ts'
-import { table } from '../table.ts'
-import type { Workload } from '../workload.ts'
-import { loadWorkload } from '../workload-module.ts'
+import { Command, Option } from 'commander'
+import { type CatalogueEntry, type CatalogueType, type Millrace, UnknownJobType } from 'millrace'
+import { addClientOptions, type ClientOptions, withClient } from '../client.ts'
+import { Refused } from '../failure.ts'
+import { fromNow, oneLine, print, printJson } from '../print.ts'
+import { facts, table } from '../table.ts'
+import { typesOfWorkload } from './types-of-workload.ts'
 
 const help = `
-The workload is loaded and not started; no database is needed.
+The catalogue holds what the programs of the workers declare. A worker writes it when it starts, and the one that was started
+last wins. DIFFER counts the living workers that declare a type otherwise; show the type to see which. A type that no living
+worker declares is marked, and forgotten after 30 days.
 
-With --examples each example payload is checked as \`enqueue\` would check it: by its schema, and by the rules of what a
+With --module the types of a workload are listed instead, which is loaded and not started; no database is needed. Then
+--examples checks and prints each example payload as \`enqueue\` would check it: by its schema, and by the rules of what a
 payload may hold. One that is refused is not printed.
 
 Exit codes:
   0  done
-  1  the module cannot be loaded; with --examples: an example does not fit
+  1  there is no such type; with --module: it cannot be loaded, or with --examples: an example does not fit
 
 Examples:
-  millrace types dist/workload.js
-  millrace types dist/workload.js --examples --json
+  millrace types
+  millrace types letter                     its rules, examples and JSON Schema
+  millrace types --module dist/workload.js --examples
 `
 
-interface Options {
+interface Options extends ClientOptions {
   readonly examples?: true
-  readonly json?: true
 }
 
-interface TypeRow {
-  type: string
-  queue: string
-  /** Of its payload. */
-  version: number
-  attempts: number
-  /** Null: the worker's lane decides. */
-  timeoutMs: number | null
-  tenant: 'from the payload' | 'required' | 'optional'
-  isDeduplicated: boolean
-  hasHandler: boolean
-  examples?: Example[]
-}
-
-type Example = { payload: unknown; warnings: readonly string[] } | { problem: string }
+type TypeEntry = CatalogueEntry<'type'>
 
 export function typesCommand(): Command {
-  return new Command('types')
-    .summary('list the job types of a workload')
-    .description('List the job types of a workload, and check their examples.')
-    .argument('<module>', 'the workload: a file, or a package installed here')
-    .option('--examples', 'check and print the example payloads')
-    .option('--json', 'print JSON')
-    .addHelpText('after', help)
-    .action(act)
-}
-
-async function act(module: string, options: Options, command: Command): Promise<void> {
-  try {
-    const workload = await loadWorkload(module)
-    const types = await Promise.all(contractsOf(workload).map((contract) => rowOf(contract, workload, options)))
-    if (options.json) print(`${JSON.stringify({ workload: workload.name, types }, null, 2)}\n`)
-    else print(asText(types))
-    const misfits = types.flatMap(({ type, examples = [] }) =>
-      examples.flatMap((example, i) => misfit(type, example, i)),
+  const command = new Command('types')
+    .summary('list the job types that workers declare, or those of a workload')
+    .description('List the job types that workers declare, or those of a workload.')
+    .argument('[name]', 'a job type, to see all about it')
+    .addOption(
+      new Option('--module <module>', 'a workload, instead of the database: a file, or a package installed here'),
     )
-    for (const line of misfits) process.stderr.write(`error: ${line}\n`)
-    process.exitCode = misfits.length === 0 ? 0 : 1
-  } catch (error) {
-    fail(command, error)
-  }
-  // A module that opened something when it was loaded must not keep the process.
-  process.exit()
+    .option('--examples', 'with --module: check and print the example payloads')
+  return addClientOptions(command).addHelpText('after', help).action(act)
 }
 
-/** Those of workflows need not be listed among the jobs. */
-function contractsOf({ jobs, workflows = [] }: Workload): JobContract[] {
-  const steps = workflows.flatMap((workflow) => workflow.steps)
-  const own = steps.flatMap(({ contract, undo }) => [contract, undo?.contract].filter((each) => each !== undefined))
-  return [...new Map([...jobs, ...own].map((contract) => [contract.type, contract])).values()]
-}
-
-async function rowOf(contract: JobContract, workload: Workload, options: Options): Promise<TypeRow> {
-  return {
-    type: contract.type,
-    queue: contract.queue.name,
-    version: contract.version,
-    attempts: contract.retry.attempts,
-    timeoutMs: contract.timeoutMs ?? null,
-    tenant: contract.tenantOf === undefined ? (contract.queue.options.tenant ?? 'optional') : 'from the payload',
-    isDeduplicated: contract.dedupeKey !== undefined,
-    hasHandler: workload.handlers.some((handler) => handler.contract.type === contract.type),
-    ...(options.examples ? { examples: await checkExamples(contract) } : {}),
-  }
-}
-
-function checkExamples(contract: JobContract): Promise<Example[]> {
-  return Promise.all(
-    contract.examples.map(async (example) => {
-      try {
-        const { text, warnings } = await checkPayload(contract, example)
-        return { payload: JSON.parse(text), warnings }
-      } catch (error) {
-        if (error instanceof MillraceError) return { problem: error.message }
-        throw error
-      }
-    }),
-  )
-}
-
-function misfit(type: string, example: Example, position: number): string[] {
-  return 'problem' in example ? [`Example ${position + 1} of ${type} does not fit. ${example.problem}`] : []
-}
-
-function asText(types: readonly TypeRow[]): string {
-  if (types.length === 0) return 'The workload has no job types.\n'
-  const rows = types.map((row) => [
-    row.type,
-    row.queue,
-    String(row.version),
-    String(row.attempts),
-    row.timeoutMs === null ? "the lane's" : `${row.timeoutMs / 1_000} s`,
-    row.tenant,
-    row.isDeduplicated ? 'by key' : 'no',
-    row.hasHandler ? 'yes' : 'none',
-  ])
-  const list = table(['TYPE', 'QUEUE', 'VERSION', 'ATTEMPTS', 'TIMEOUT', 'TENANT', 'DEDUPE', 'HANDLER'], rows)
-  return list + types.map(examplesText).join('')
-}
-
-function examplesText({ type, examples }: TypeRow): string {
-  if (examples === undefined) return ''
-  if (examples.length === 0) return `\n${type}: no examples\n`
-  const lines = examples.map((example, i) => {
-    if ('problem' in example) return `  ${i + 1}  does not fit\n`
-    return [JSON.stringify(example.payload), ...example.warnings.map((warning) => `warning: ${warning}`)]
-      .map((line, at) => `  ${at === 0 ? i + 1 : ' '}  ${line}\n`)
-      .join('')
+async function act(name: string | undefined, options: Options, command: Command): Promise<void> {
+  const { module } = options
+  if (module != null) return typesOfWorkload(module, { ...options, name }, command)
+  // The workload that package.json names is not asked: the catalogue says what runs.
+  await withClient(command, { ...options, module: null }, async ({ millrace }) => {
+    if (options.examples) throw new Refused('--examples checks the examples of a workload: name it with --module.')
+    if (name !== undefined) return await show(millrace, name, options)
+    const types = await millrace.catalogue.list('type')
+    if (options.json) return printJson(types)
+    if (types.length === 0) return print('No worker has declared a job type yet.\n')
+    const titles = ['TYPE', 'QUEUE', 'VERSION', 'ATTEMPTS', 'TIMEOUT', 'TENANT', 'DEDUPE', 'WORKERS', 'DIFFER']
+    print(table(titles, types.map(cells)))
   })
-  return `\n${type}\n${lines.join('')}`
 }
 
-function print(text: string): void {
-  process.stdout.write(text)
+const cells = ({ name, document, workers, differing, lastSeen }: TypeEntry): string[] => [
+  name,
+  document.queue,
+  String(document.version),
+  String(document.attempts),
+  timeoutOf(document),
+  tenantOf(document),
+  document.dedupe === null ? 'no' : 'by key',
+  workers === 0 ? `none, ${fromNow(lastSeen)}` : String(workers),
+  differing.length === 0 ? '' : String(differing.length),
+]
+
+const timeoutOf = ({ timeoutMs }: CatalogueType): string =>
+  timeoutMs === null ? "the lane's" : `${timeoutMs / 1_000} s`
+const tenantOf = ({ tenant }: CatalogueType): string => (tenant === 'payload' ? 'from the payload' : tenant)
+
+async function show(millrace: Millrace, name: string, { json }: Options): Promise<void> {
+  const entry = await millrace.catalogue.get('type', name)
+  if (entry === undefined) throw await unknown(millrace, name)
+  if (json) return printJson(entry)
+  print(facts(factsOf(entry)))
+  const { examples, schema } = entry.document
+  for (const example of examples) print(`\nExample\n  ${oneLine(JSON.stringify(example), 2_000)}\n`)
+  if (schema !== null) print(`\nJSON Schema\n${JSON.stringify(schema, null, 2)}\n`)
+  if (entry.differing.length === 0) return
+  const others = entry.differing.map((each) => [each.host, String(each.pid), each.version ?? '', each.id])
+  print(`\nLiving workers that declare it otherwise:\n${table(['HOST', 'PID', 'VERSION', 'WORKER'], others)}`)
+}
+
+function factsOf({ name, document, version, workers, firstSeen, lastSeen }: TypeEntry): [string, string | null][] {
+  const { limits, services, sensitive, dedupe, order, keyLimit, budget, schemaMissing } = document
+  const list = (names: readonly string[]) => (names.length === 0 ? null : names.join(', '))
+  return [
+    ['Type', name],
+    ['Queue', document.queue],
+    ['Payload', `version ${document.version}`],
+    ['Attempts', String(document.attempts)],
+    ['Timeout', timeoutOf(document)],
+    ['Tenant', tenantOf(document)],
+    ['Dedupe', dedupe && `by a key of the payload, mode ${dedupe.mode}`],
+    ['Order', order && `by a key of the payload; when a job dies: ${order.onDead}`],
+    ['Key limit', keyLimit && `${keyLimit.concurrency} at once of a key of the payload`],
+    ['Limits', list(limits)],
+    ['Budget', budget],
+    ['Services', list(services)],
+    ['Sensitive', list(sensitive)],
+    ['Retention', document.retention],
+    ['Program', version],
+    ['Workers', workers === 0 ? 'no living worker declares it' : String(workers)],
+    ['First seen', firstSeen.toISOString()],
+    ['Last seen', workers === 0 ? lastSeen.toISOString() : null],
+    ['JSON Schema', schemaMissing && `none: ${schemaMissing}`],
+  ]
+}
+
+async function unknown(millrace: Millrace, name: string): Promise<Error> {
+  if (/[/\\]|\.[cm]?[jt]s$/.test(name)) return new Refused('To look at a workload, pass it with --module.')
+  const types = await millrace.catalogue.list('type')
+  return new UnknownJobType(
+    oneLine(name, 100),
+    types.map((each) => each.name),
+  )
 }

@@ -1,7 +1,7 @@
 // Creates the archive's partitions ahead, drops the expired ones, and forgets workers that ended, dead letters that were
 // settled long ago, pauses, dedupe windows and rates that are over, what dead runs had reserved of budgets, and the expired
-// results of ctx.once and ctx.step, ticks of schedules after 30 days, periods of budgets after 13 months, and workflows
-// whose retention is over. Cancels what deleted tenants have left.
+// results of ctx.once and ctx.step, ticks of schedules after 30 days, periods of budgets after 13 months, workflows
+// whose retention is over, and declarations 30 days after a living worker had them. Cancels what deleted tenants have left.
 //
 // Runs hourly in every worker process; every step is harmless when another process does the same at that moment, and
 // is finished by the next pass if it was cut off.
@@ -10,6 +10,7 @@ import type { Registry } from '../contract/registry.ts'
 import { HistoryRefused } from '../errors.ts'
 import { declareHistory } from '../governance/history.ts'
 import { budgetPeriodPrune, budgetReservationSweep } from '../store/budgets.ts'
+import { cataloguePrune } from '../store/catalogue.ts'
 import type { Database } from '../store/db.ts'
 import { deadLetterPrune } from '../store/dead-letters.ts'
 import { dedupWindowPrune } from '../store/dedup.ts'
@@ -27,6 +28,7 @@ import type { Ticker } from './loop.ts'
 const HOUR_MS = 3_600_000
 const FORGET_WORKERS_AFTER_MS = 24 * HOUR_MS
 const FORGET_LETTERS_AFTER_MS = 7 * 24 * HOUR_MS
+const FORGET_DECLARATIONS_AFTER_MS = 30 * 24 * HOUR_MS
 const LETTERS_AT_ONCE = 1_000
 const RESERVATIONS_AT_ONCE = 1_000
 /** A year and the month that is compared with it. */
@@ -59,6 +61,8 @@ export interface HousekeepingResult {
   /** Of limits: their window is over. */
   ratesForgotten: number
   ticksForgotten: number
+  /** Entries of the catalogue. */
+  declarationsForgotten: number
   workflowsForgotten: number
 }
 
@@ -97,6 +101,7 @@ export class Housekeeper implements Ticker<HousekeepingResult> {
       windowsForgotten: await dedupWindowPrune(this.#db, now, WINDOWS_AT_ONCE),
       ratesForgotten: await limitRatePrune(this.#db, now, { unknownMs: UNKNOWN_RATE_PERIOD_MS, limit: RATES_AT_ONCE }),
       ticksForgotten: await scheduleTickPrune(this.#db, now, TICKS_KEPT_MS, TICKS_AT_ONCE),
+      declarationsForgotten: await cataloguePrune(this.#db, now, FORGET_DECLARATIONS_AFTER_MS),
       workflowsForgotten: await workflowPrune(this.#db, now, WORKFLOW_ROWS_AT_ONCE),
     }
   }

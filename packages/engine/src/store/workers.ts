@@ -12,6 +12,8 @@ export interface NewWorker {
   types: readonly string[]
   /** That its code declares. */
   schedules: readonly string[]
+  /** The hash of what its code declares; null: it declares nothing. */
+  program: string | null
   ttlMs: number
 }
 
@@ -27,6 +29,7 @@ export async function workerRegister(session: Session, now: Now, worker: NewWork
     worker.ttlMs,
     textArray(worker.types),
     textArray(worker.schedules),
+    worker.program,
   ])
   return rows.length > 0
 }

@@ -53,7 +53,7 @@ export class InlineClaims {
     if (tenantRole !== undefined) await checkTenantRole(db, tenantRole)
     await ensurePartitions(db, clock.databaseNow())
     const lanes = Object.fromEntries(this.#lanes.map((lane) => [lane.name, 1]))
-    const knows = { types: this.types, schedules: declared.names }
+    const knows = { types: this.types, schedules: declared.names, program: null }
     const about = { host: hostname(), pid: process.pid, version: VERSION, lanes, ...knows, ttlMs: LEASE_MS }
     // On the database's own clock, as every lease.
     await workerRegister(db, null, { id: this.workerId, ...about })

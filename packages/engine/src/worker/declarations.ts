@@ -8,6 +8,7 @@ import { declareHistory } from '../governance/history.ts'
 import type { Logger } from '../logger.ts'
 import type { DeclaredSchedules } from '../schedule/schedules.ts'
 import { budgetDeclare } from '../store/budgets.ts'
+import { catalogueDeclare, type NewProgram } from '../store/catalogue.ts'
 import type { Database } from '../store/db.ts'
 import { ensurePartitions } from '../store/partitions.ts'
 
@@ -20,14 +21,15 @@ export interface DeclarationServices {
   logger: Logger
 }
 
-/** Partitions, budgets, histories and schedules. */
-export async function declareCode(services: DeclarationServices, workerId: string): Promise<void> {
+/** Partitions, budgets, histories, schedules, and the program: its entries in the catalogue follow when it has a lease. */
+export async function declareCode(services: DeclarationServices, workerId: string, program: NewProgram): Promise<void> {
   const { clock, db, registry } = services
   await ensurePartitions(db, clock.databaseNow())
   const { budgets } = registry
   if (budgets.length > 0) await budgetDeclare(db, clock.databaseNow(), budgets)
   await declareHistories(services, workerId)
   await declareFires(services, workerId)
+  await catalogueDeclare(db, clock.databaseNow(), program)
 }
 
 /** Jobs run without a history too: whoever is missing it finds out why. Housekeeping tries again. */

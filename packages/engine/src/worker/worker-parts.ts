@@ -2,6 +2,7 @@
 // yet, a function finds it when it is called.
 import { hostname } from 'node:os'
 import { reportBreaker } from '../client/breaker-events.ts'
+import { type CatalogueLane, programOf } from '../client/catalogue-document.ts'
 import type { Enqueuer } from '../client/enqueuer.ts'
 import type { Herald } from '../client/herald.ts'
 import type { Waker } from '../client/waker.ts'
@@ -16,16 +17,19 @@ import { Governor } from '../governance/governor.ts'
 import type { Logger } from '../logger.ts'
 import type { Loop } from '../maintenance/loop.ts'
 import type { DeclaredSchedules } from '../schedule/schedules.ts'
+import type { NewProgram } from '../store/catalogue.ts'
 import type { Database } from '../store/db.ts'
 import { ensurePartitions } from '../store/partitions.ts'
 import { VERSION } from '../version.ts'
 import type { Advancer } from '../workflow/advancer.ts'
+import type { Definitions } from '../workflow/definitions.ts'
 import { Acker } from './acker.ts'
 import { BackPressure } from './back-pressure.ts'
 import { Dispatcher } from './dispatcher.ts'
 import { Execution } from './execution.ts'
 import { Fetcher } from './fetcher.ts'
 import { KeyAdmissions } from './key-admissions.ts'
+import type { Lane } from './lane.ts'
 import { Lease } from './lease.ts'
 import { leaseEvents } from './lease-events.ts'
 import { MemoryGuard } from './memory-guard.ts'
@@ -52,6 +56,9 @@ export interface WorkerServices {
   admitter: Admitter
   enqueuer: Enqueuer
   declared: DeclaredSchedules
+  definitions: Definitions
+  /** As the program calls its version. */
+  version: string | null
   advancer: Advancer
   /** More connections to the same database. The caller closes them. */
   open(maxConnections: number): Database
@@ -66,6 +73,8 @@ interface PartServices extends WorkerServices {
 const MAX_UNSETTLED = 4_000
 
 export class WorkerParts {
+  /** What its code declares. */
+  readonly program: NewProgram
   readonly governor: Governor
   readonly lease: Lease
   readonly acker: Acker
@@ -85,6 +94,7 @@ export class WorkerParts {
     const services = { ...given, isStopping, onError: reporting(given) }
     this.#settings = settings
     this.#services = services
+    this.program = programOf(services, laneDocuments(settings.lanes))
     this.governor = new Governor(services)
     this.lease = this.#makeLease()
     this.acker = this.#makeAcker()
@@ -124,6 +134,7 @@ export class WorkerParts {
       lanes: Object.fromEntries(lanes.map((lane) => [lane.name, lane.slots])),
       types: implementations.map(({ contract }) => contract.type),
       schedules: this.#services.declared.names,
+      program: this.program.hash,
       ttlMs: times.ttlMs,
     }
     // Each lane holds its slots, what is prefetched for it, and perhaps a suspect.
@@ -233,6 +244,15 @@ export class WorkerParts {
       onError,
     })
   }
+}
+
+function laneDocuments(lanes: readonly Lane[]): Record<string, CatalogueLane> {
+  const documentOf = ({ slots, queues, types }: Lane) => ({
+    slots,
+    queues: Object.fromEntries(queues.map(({ name, weight }) => [name, weight])),
+    timeouts: Object.fromEntries(types.map(({ type, timeoutMs }) => [type, timeoutMs])),
+  })
+  return Object.fromEntries(lanes.map((lane) => [lane.name, documentOf(lane)]))
 }
 
 const reporting =

@@ -1,6 +1,7 @@
 // A worker: its parts started in one place and stopped in one order.
 import { within } from '../clock.ts'
 import { WorkerStopping } from '../errors.ts'
+import { catalogueRefresh } from '../store/catalogue.ts'
 import { declareCode } from './declarations.ts'
 import type { WorkerSettings } from './work-options.ts'
 import { WorkerParts, type WorkerServices } from './worker-parts.ts'
@@ -64,9 +65,11 @@ export class Worker {
 
   async #startUp(): Promise<void> {
     const { execution, fetcher, lease, loops, wakeUps } = this.#parts
-    await declareCode(this.#services, this.id)
+    const { db, clock } = this.#services
+    await declareCode(this.#services, this.id, this.#parts.program)
     await execution.isolated.start()
     await lease.take()
+    await catalogueRefresh(db, clock.databaseNow())
     if (this.#stopped !== undefined) throw new WorkerStopping()
     wakeUps.start()
     fetcher.start()

@@ -33,8 +33,12 @@ export class Definitions {
     return [...this.#byName.keys()]
   }
 
+  get all(): WorkflowDefinition[] {
+    return [...this.#byName.values()]
+  }
+
   get contracts(): JobContract[] {
-    const steps = [...this.#byName.values()].flatMap((definition) => definition.steps)
+    const steps = this.all.flatMap((definition) => definition.steps)
     return steps.flatMap(({ contract, undo }) => [contract, undo?.contract].filter((each) => each !== undefined))
   }
 

@@ -176,7 +176,8 @@ const makers: Record<string, (services: ClientServices, t: Setup) => Service | P
   },
 
   'the lease and its pulse': (_, t) => {
-    const worker = { host: 'h', pid: 1, version: VERSION, lanes: {}, types: [], schedules: [], ttlMs: 1_500 }
+    const knows = { lanes: {}, types: [], schedules: [], program: null }
+    const worker = { host: 'h', pid: 1, version: VERSION, ...knows, ttlMs: 1_500 }
     const times = { heartbeatMs: 150, ttlMs: 1_500 }
     const nothing = () => {}
     const pulse = { connection: { connectionString: t.url }, schema: 'millrace', times }
