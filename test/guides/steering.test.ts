@@ -23,7 +23,7 @@ test('the pause of the guide holds what it names, and is ended', async () => {
     sentence: expect.stringMatching(/^Paused by ann since .*, until .*: the printer is being repaired$/),
     remedy: 'millrace resume --type invoice.print --tenant acme',
   })
-  expect(await resume()).toMatchObject({ ended: [{ tenant: 'acme', author: 'ann' }], others: [] })
+  expect(await resume()).toMatchObject({ ended: [{ tenant: 'acme', by: 'ann' }], others: [] })
   expect(await millrace.pauses.list()).toEqual([])
 })
 

@@ -14,7 +14,7 @@ import { fill, queues, trivial, untilEmpty } from '../trivial-jobs.ts'
 
 const PROCESSES = [1, 2, 4]
 const target = { queue: queues.bench.name }
-const by = { actor: 'bench' }
+const by = { by: 'bench' }
 const nameOf = (processes: number): string => (processes === 1 ? '1 process' : `${processes} processes`)
 
 export const scale: Suite = {

@@ -22,7 +22,7 @@ async function follow(
   const total = [...weights.values()].reduce((sum, weight) => sum + weight, 0)
   const most = ((ms + SETTLING_MS) / HANDLER_MS) * SLOTS * SPARE
   await fillShared(pool, new Map([...weights].map(([tenant, weight]) => [tenant, Math.ceil((most * weight) / total)])))
-  for (const [tenant, weight] of weights) await millrace.tenants.set(tenant, { weight }, { actor: 'bench' })
+  for (const [tenant, weight] of weights) await millrace.tenants.set(tenant, { weight }, { by: 'bench' })
   const runs: RunTimes[] = []
   await using _worker = await millrace.work({ handlers: [timedHandler((run) => void runs.push(run))] })
   await sleep(SETTLING_MS)

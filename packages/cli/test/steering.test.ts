@@ -29,7 +29,7 @@ test('what is paused is listed with who and why, and resumed', async () => {
     code: 1,
     out: 'Not paused: queue mail. `millrace pauses` lists what is.\n',
   })
-  expect(await t.millrace.pauses.list()).toMatchObject([{ tenant: 'acme', author: 'ann' }])
+  expect(await t.millrace.pauses.list()).toMatchObject([{ tenant: 'acme', by: 'ann' }])
 })
 
 test('resume ends the own pause, lists those of others, and with --all ends them', async () => {

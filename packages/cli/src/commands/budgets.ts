@@ -140,7 +140,7 @@ async function usage(name: string, options: PeriodOptions, command: Command): Pr
 async function set(name: string, options: SetOptions, command: Command): Promise<void> {
   const limit = options.limit === 'code' ? null : options.limit
   await withClient(command, options, async ({ millrace }) => {
-    const status = await millrace.budgets.adjust(name, { limit, actor: options.by, ...periodOf(options) })
+    const status = await millrace.budgets.adjust(name, { limit, by: options.by, ...periodOf(options) })
     if (options.json) return printJson(status)
     print(block(status))
   })

@@ -53,7 +53,7 @@ async function showStatus(options: ClientOptions, command: Command): Promise<voi
 
 async function rotateAll(options: RotateOptions, command: Command): Promise<void> {
   await withClient(command, options, async ({ millrace }) => {
-    const result = await millrace.encryptionKeys.rotate({ actor: options.by, onProgress: tell })
+    const result = await millrace.encryptionKeys.rotate({ by: options.by, onProgress: tell })
     const keys = await millrace.encryptionKeys.status({ onProgress: tell })
     if (result.unreadable.length > 0) process.exitCode = 2
     if (options.json) return printJson({ ...result, keys })

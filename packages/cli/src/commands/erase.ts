@@ -59,7 +59,7 @@ async function act(options: Options, command: Command): Promise<void> {
     if (!dryRun && !options.reason) throw new Refused('Pass --reason: it is written into the audit log.')
     const result = await millrace.erase({
       ...selectionOf(options),
-      actor: options.by,
+      by: options.by,
       reason: options.reason ?? 'dry run',
       dryRun,
       onProgress: tell,

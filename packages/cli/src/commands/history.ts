@@ -68,10 +68,10 @@ async function show(id: string, options: ClientOptions, command: Command): Promi
   })
 }
 
-function eventRow({ at, event, fromStatus, toStatus, attempt, actor, workerId, detail }: JobEvent): string[] {
+function eventRow({ at, event, fromStatus, toStatus, attempt, by, workerId, detail }: JobEvent): string[] {
   const status = fromStatus === null || fromStatus === toStatus ? toStatus : `${fromStatus} → ${toStatus}`
-  const by = actor ?? (workerId === null ? '' : `worker ${workerId}`)
-  return [at.toISOString(), event, status, String(attempt), oneLine(by, 50), oneLine(detail ?? '', 80)]
+  const decidedBy = by ?? (workerId === null ? '' : `worker ${workerId}`)
+  return [at.toISOString(), event, status, String(attempt), oneLine(decidedBy, 50), oneLine(detail ?? '', 80)]
 }
 
 async function listSettings(options: ClientOptions, command: Command): Promise<void> {

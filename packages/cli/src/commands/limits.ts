@@ -71,7 +71,7 @@ async function set(name: string, options: SetOptions, command: Command): Promise
   await withClient(command, options, async ({ millrace, workload }) => {
     demandWorkload(workload, 'Names of limits are checked')
     const limit = { ...(running !== undefined && { running }), ...(rate !== undefined && { rate }) }
-    await millrace.limits.set(name, limit as Pick<LimitOptions, 'running' | 'rate'>, { actor: by })
+    await millrace.limits.set(name, limit as Pick<LimitOptions, 'running' | 'rate'>, { by })
     const state = await millrace.limits.get(name)
     if (options.json) return printJson(state ?? null)
     if (state !== undefined) print(`Limit ${oneLine(name, 80)}: ${allowance(state)}.\n`)
@@ -80,7 +80,7 @@ async function set(name: string, options: SetOptions, command: Command): Promise
 
 async function unset(name: string, options: SetOptions, command: Command): Promise<void> {
   await withClient(command, options, async ({ millrace }) => {
-    const wasSet = await millrace.limits.unset(name, { actor: options.by })
+    const wasSet = await millrace.limits.unset(name, { by: options.by })
     if (!wasSet) process.exitCode = 1
     if (options.json) return printJson({ name, wasSet })
     const said = wasSet ? 'is as the code says again' : 'was not set here: `millrace limits` lists what is'

@@ -72,7 +72,7 @@ async function pause(options: PauseCommandOptions, command: Command): Promise<vo
   await withClient(command, options, async ({ millrace }) => {
     const paused = await millrace.pauses.pause(targetOf(options), {
       reason: options.reason,
-      actor: options.by,
+      by: options.by,
       ...(options.for !== undefined && { for: options.for }),
     })
     if (options.json) return printJson(paused)
@@ -84,21 +84,20 @@ async function pause(options: PauseCommandOptions, command: Command): Promise<vo
 
 async function resume(options: ResumeCommandOptions, command: Command): Promise<void> {
   await withClient(command, options, async ({ millrace }) => {
-    const { by: actor, all = false } = options
+    const { by, all = false } = options
     const target = targetOf(options)
-    const resumption = await millrace.pauses.resume(target, { actor, all })
+    const resumption = await millrace.pauses.resume(target, { by, all })
     if (resumption.ended.length === 0) process.exitCode = 1
     if (options.json) return printJson(resumption)
-    print(outcome(target, resumption, actor))
+    print(outcome(target, resumption, by))
   })
 }
 
-function outcome(target: PauseTarget, { ended, others }: Resumption, actor: string): string {
+function outcome(target: PauseTarget, { ended, others }: Resumption, by: string): string {
   const what = words(target)
   if (others.length === 0)
     return ended.length > 0 ? `Resumed: ${what}.\n` : `Not paused: ${what}. \`millrace pauses\` lists what is.\n`
-  const own =
-    ended.length > 0 ? `Ended the pause by ${oneLine(actor, 40)}.` : `There is no pause by ${oneLine(actor, 40)}.`
+  const own = ended.length > 0 ? `Ended the pause by ${oneLine(by, 40)}.` : `There is no pause by ${oneLine(by, 40)}.`
   return `${own} Still paused: ${what}. Others paused it:\n${pauseTable(others)}End all of them with: ${resumeCall(target)} --all\n`
 }
 
@@ -114,9 +113,9 @@ async function list(options: ClientOptions, command: Command): Promise<void> {
 const pauseTable = (pauses: readonly Pause[]): string =>
   table(['QUEUE', 'TYPE', 'TENANT', 'SINCE', 'ENDS', 'BY', 'REASON'], pauses.map(cells))
 
-function cells({ queue, type, tenant, createdAt, expiresAt, author, reason }: Pause): string[] {
+function cells({ queue, type, tenant, createdAt, expiresAt, by, reason }: Pause): string[] {
   const names = [queue, type, tenant].map((name) => oneLine(name, 40))
-  return [...names, fromNow(createdAt), fromNow(expiresAt), oneLine(author, 40), oneLine(reason, 80)]
+  return [...names, fromNow(createdAt), fromNow(expiresAt), oneLine(by, 40), oneLine(reason, 80)]
 }
 
 /** "queue bulk, tenant acme". */

@@ -34,7 +34,7 @@ async function act(
   command: Command,
 ): Promise<void> {
   await withClient(command, options, async ({ millrace }) => {
-    const result = await millrace.prioritise(id, priority, { actor: options.by })
+    const result = await millrace.prioritise(id, priority, { by: options.by })
     if (result.status !== 'prioritised') process.exitCode = 1
     if (options.json) printJson({ job: id, ...result })
     else print(`Job ${oneLine(id, 40)} ${said(result)}.\n`)

@@ -131,9 +131,9 @@ function facts(schedule: ScheduleDetails): [label: string, value: string][] {
 }
 
 function tickCells(tick: ScheduleTick): string[] {
-  const { fireAt, origin, outcome, jobId, jobs, refused, missed, latenessMs, author, reason } = tick
+  const { fireAt, origin, outcome, jobId, jobs, refused, missed, latenessMs, by, reason } = tick
   const many = jobs > 1 || refused > 0 ? `${jobs} jobs${refused > 0 ? `, ${refused} refused` : ''}` : ''
   const late = origin === 'due' && outcome !== 'missed' ? `${(latenessMs / 1_000).toFixed(1)}s` : ''
   const what = missed > 0 ? `${missed} missed` : outcome
-  return [fireAt.toISOString(), origin, what, jobId ?? many, late, oneLine(author, 40), oneLine(reason, 80)]
+  return [fireAt.toISOString(), origin, what, jobId ?? many, late, oneLine(by, 40), oneLine(reason, 80)]
 }

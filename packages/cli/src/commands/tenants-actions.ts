@@ -87,7 +87,7 @@ export async function set(name: string, options: SetOptions, command: Command): 
       ...(minSlots !== undefined && { minSlots }),
       ...(maxSlots !== undefined && { maxSlots }),
     }
-    const tenant = await millrace.tenants.set(name, share, { actor: by })
+    const tenant = await millrace.tenants.set(name, share, { by })
     if (options.json) return printJson(tenant)
     print(block(tenant, await millrace.tenants.limits(name)))
   })
@@ -102,7 +102,7 @@ export async function limit(
   const { jobs, over, by } = options
   await withClient(command, options, async ({ millrace, workload }) => {
     demandWorkload(workload, 'The name of the queue is checked')
-    await millrace.tenants.limit(name, queue, { jobs, over }, { actor: by })
+    await millrace.tenants.limit(name, queue, { jobs, over }, { by })
     const limits = await millrace.tenants.limits(name)
     if (options.json) return printJson(limits)
     print(`Tenant ${quoted(name)} may have ${jobs} jobs in ${oneLine(queue, 80)}. ${BEYOND[over]}\n`)
@@ -111,7 +111,7 @@ export async function limit(
 
 export async function unlimit(name: string, queue: string, options: Decision, command: Command): Promise<void> {
   await withClient(command, options, async ({ millrace }) => {
-    const wasSet = await millrace.tenants.unlimit(name, queue, { actor: options.by })
+    const wasSet = await millrace.tenants.unlimit(name, queue, { by: options.by })
     if (!wasSet) process.exitCode = 1
     if (options.json) return printJson({ tenant: name, queue, wasSet })
     const where = `${oneLine(queue, 80)} for tenant ${quoted(name)}`
@@ -130,7 +130,7 @@ const reasonOf = ({ reason }: Decision) => (reason === undefined ? {} : { reason
 
 export async function suspend(name: string, options: Decision, command: Command): Promise<void> {
   await withClient(command, options, async ({ millrace }) => {
-    const tenant = await millrace.tenants.suspend(name, { actor: options.by, ...reasonOf(options) })
+    const tenant = await millrace.tenants.suspend(name, { by: options.by, ...reasonOf(options) })
     if (options.json) return printJson(tenant)
     print(`Tenant ${quoted(name)} is suspended. Resume it with: millrace tenants resume ${argument(name)}\n`)
   })
@@ -140,7 +140,7 @@ export async function resume(name: string, options: Decision, command: Command):
   await withClient(command, options, async ({ millrace }) => {
     if ((await millrace.tenants.get(name)) === undefined)
       throw new Refused(`There is no tenant ${quoted(name)}: \`millrace tenants\` lists those that are known.`)
-    const tenant = await millrace.tenants.resume(name, { actor: options.by })
+    const tenant = await millrace.tenants.resume(name, { by: options.by })
     if (options.json) printJson(tenant)
     else print(`Tenant ${quoted(name)} is active: its jobs run.\n`)
   })
@@ -152,7 +152,7 @@ export async function remove(name: string, options: Decision & { yes?: true }, c
       throw new Refused(`All jobs of tenant ${quoted(name)} would be cancelled. If that is meant, say --yes.`)
     if ((await millrace.tenants.get(name)) === undefined)
       throw new Refused(`There is no tenant ${quoted(name)}: \`millrace tenants\` lists those that are known.`)
-    const deleted = await millrace.tenants.delete(name, { actor: options.by, ...reasonOf(options) })
+    const deleted = await millrace.tenants.delete(name, { by: options.by, ...reasonOf(options) })
     if (options.json) return printJson(deleted)
     const { cancelled, requested } = deleted
     const stopping = requested === 0 ? '' : ` ${requested} run and were asked to stop.`

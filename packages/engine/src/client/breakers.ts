@@ -95,27 +95,27 @@ export class CircuitBreakers {
   }
 
   /** Closes it and forgets the failures. Throws UnknownService. */
-  async reset(service: string, { by }: BreakerDecision): Promise<Breaker> {
-    const actor = author(by)
+  async reset(service: string, options: BreakerDecision): Promise<Breaker> {
+    const by = author(options.by)
     const known = (await this.list()).map((breaker) => breaker.service)
     if (!known.includes(service)) throw new UnknownService(service, known)
-    return this.#change(service, { kind: 'reset' }, { actor, action: 'breaker.reset' })
+    return this.#change(service, { kind: 'reset' }, { by, action: 'breaker.reset' })
   }
 
   /** Opens it by hand: until somebody resets it, or until one job may try the service after `for`. */
   async trip(service: string, options: BreakerDecision & { for?: Duration }): Promise<Breaker> {
-    const actor = author(options.by)
+    const by = author(options.by)
     const forMs = options.for === undefined ? null : toMs(options.for, 'trip({ for })')
     return this.#change(
       checkServiceName(service),
       { kind: 'trip', forMs },
-      { actor, action: 'breaker.trip', details: { forMs } },
+      { by, action: 'breaker.trip', details: { forMs } },
     )
   }
 
   /** Sets at run time what it goes by, for all workers; an opening that is under way keeps its end. */
-  async configure(service: string, { by, ...options }: BreakerDecision & BreakerConfiguration): Promise<Breaker> {
-    const actor = author(by)
+  async configure(service: string, { by: name, ...options }: BreakerDecision & BreakerConfiguration): Promise<Breaker> {
+    const by = author(name)
     checkServiceName(service)
     const given = Object.fromEntries(Object.entries(options).filter(([, value]) => value != null))
     const set = resolveBreaker(service, given)
@@ -129,7 +129,7 @@ export class CircuitBreakers {
         successes: options.successes === null ? null : (set.successes ?? row.successes),
       }
       await breakerConfigure(tx, now, service, overrides)
-      await auditWrite(tx, now, { actor, action: 'breaker.configure', target: service, details: overrides })
+      await auditWrite(tx, now, { by, action: 'breaker.configure', target: service, details: overrides })
     })
     return (await this.get(service)) as Breaker
   }
@@ -137,7 +137,7 @@ export class CircuitBreakers {
   async #change(
     service: string,
     event: BreakerEvent,
-    audit: { actor: string; action: string; details?: unknown },
+    audit: { by: string; action: string; details?: unknown },
   ): Promise<Breaker> {
     const { db, clock, registry, waker } = this.#services
     const { before, after } = await db.transaction(async (tx) => {

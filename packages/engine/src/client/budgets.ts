@@ -8,7 +8,7 @@ import { type BudgetStatus, budgetStatus, budgetStatuses } from '../governance/b
 import { Budgets } from '../governance/budgets.ts'
 import { type BudgetUsage, budgetDeclared, budgetUsageList } from '../store/budgets.ts'
 import type { Database } from '../store/db.ts'
-import { label } from './enqueue-options.ts'
+import { author } from './enqueue-options.ts'
 
 export interface BudgetPeriodOption {
   /** '2026-11', or '2026-11-15'. Default: the current one. */
@@ -19,7 +19,7 @@ export interface AdjustOptions {
   /** Null takes away what was set: the code's limit counts again. */
   limit: number | null
   /** Who does it: written into the audit log. */
-  actor: string
+  by: string
   /** Only for this period, or for the one that is running. Default: from now on. */
   period?: string
 }
@@ -67,13 +67,12 @@ export class BudgetClient {
   }
 
   /** Sets another limit, which counts at once. Jobs that wait for the budget are tried at their full hour, or by `retry`. */
-  async adjust(name: string, { limit, actor, period }: AdjustOptions): Promise<BudgetStatus> {
-    if (!actor) throw new InvalidDefinition('`actor` is missing: say who sets the limit, because it is written down.')
-    const by = label(actor, 'actor') as string
+  async adjust(name: string, { limit, period, ...options }: AdjustOptions): Promise<BudgetStatus> {
+    const by = author(options.by)
     const budget = await this.#find(name)
     if (limit !== null) checkLimit(limit, name)
     const only = period === 'current' ? (await this.get(name)).period : this.#periodOf(budget, { period })
-    return this.#budgets.adjust(budget, { limit, actor: by, period: only })
+    return this.#budgets.adjust(budget, { limit, by, period: only })
   }
 
   #periodOf(budget: Budget, { period }: { period?: string | undefined }): string | null {

@@ -100,9 +100,9 @@ export class EncryptionKeys {
     })
   }
 
-  /** Encrypts what live jobs, dead letters and workflows hold under the first key. `actor`: who asks, for the audit log. */
-  async rotate({ actor: asking, ...options }: Walking & { actor: string }): Promise<RotationResult> {
-    const actor = author(asking, 'actor')
+  /** Encrypts what live jobs, dead letters and workflows hold under the first key. `by`: who asks, for the audit log. */
+  async rotate({ by: asking, ...options }: Walking & { by: string }): Promise<RotationResult> {
+    const by = author(asking)
     const { keys } = this.#registry
     if (keys === undefined) {
       throw new InvalidDefinition(
@@ -114,7 +114,7 @@ export class EncryptionKeys {
     for (const place of ROTATED) {
       await this.#walk(place, options, async (page) => {
         const ids = page.filter((row) => row.keys.some((key) => key !== keys.first)).map((row) => row.id)
-        const outcome = ids.length === 0 ? { written: 0, failed: [] } : await this.#reseal(place, ids, actor)
+        const outcome = ids.length === 0 ? { written: 0, failed: [] } : await this.#reseal(place, ids, by)
         rotated[place] += outcome.written
         const room = MOST_UNREADABLE - unreadable.filter((each) => each.place === place).length
         unreadable.push(...outcome.failed.slice(0, room).map((failed) => ({ place, ...failed })))
@@ -143,7 +143,7 @@ export class EncryptionKeys {
     }
   }
 
-  #reseal(place: (typeof ROTATED)[number], ids: readonly string[], actor: string) {
+  #reseal(place: (typeof ROTATED)[number], ids: readonly string[], by: string) {
     return this.#db.transaction(async (tx) => {
       const failed: Failed[] = []
       const written =
@@ -152,7 +152,7 @@ export class EncryptionKeys {
           : await this.#resealJobs(tx, { place, ids }, failed)
       if (written > 0) {
         const details = { place, rows: written, key: this.#registry.keys?.first }
-        await auditWrite(tx, this.#clock.databaseNow(), { actor, action: 'keys.rotate', details })
+        await auditWrite(tx, this.#clock.databaseNow(), { by, action: 'keys.rotate', details })
       }
       return { written, failed }
     })

@@ -28,7 +28,7 @@ export type EraseSelection =
 
 export type EraseRequest = EraseSelection & {
   /** Who erases, for the audit log. */
-  actor: string
+  by: string
   /** Why, for the audit log. Do not name the person whose data it is. */
   reason: string
   /** Only count. */
@@ -94,7 +94,7 @@ export class Eraser {
 
   async erase(request: EraseRequest): Promise<EraseResult> {
     const filters = this.#filtersOf(request)
-    author(request.actor, 'actor')
+    author(request.by)
     if (!label(request.reason ?? null, 'reason'))
       throw new InvalidDefinition('`reason` is missing: say why, because it is written into the audit log.')
     const isDryRun = request.dryRun ?? false
@@ -110,13 +110,13 @@ export class Eraser {
   }
 
   async #eraseSchedules(filter: EraseFilter, { request, result }: Erasing): Promise<void> {
-    const { actor, reason, tenant } = request
+    const { by, reason, tenant } = request
     const found = (await scheduleFind(this.#db, filter)).filter(
       (schedule) => filter.tenant === null || this.#tenantOf(schedule) === filter.tenant,
     )
     result.schedules += found.length
     if (result.isDryRun) return
-    const entry = { actor, action: 'schedule.remove', details: { reason }, ...(tenant === undefined ? {} : { tenant }) }
+    const entry = { by, action: 'schedule.remove', details: { reason }, ...(tenant === undefined ? {} : { tenant }) }
     for (const { name } of found) await this.#schedules.remove({ ...entry, target: name })
   }
 
@@ -175,10 +175,10 @@ export class Eraser {
 
   async #eraseBatch(jobIds: readonly string[], { request, result }: Erasing): Promise<void> {
     if (jobIds.length === 0) return
-    const { actor, reason, tenant, type } = request
+    const { by, reason, tenant, type } = request
     const { erased, freed } = await this.#db.transaction(async (tx) => {
       const counts = await eraseJobs(tx, jobIds)
-      const entry = { actor, action: 'job.erase', details: { reason, ...counts } }
+      const entry = { by, action: 'job.erase', details: { reason, ...counts } }
       await auditWrite(tx, this.#clock.databaseNow(), {
         ...entry,
         ...(tenant === undefined ? {} : { tenant }),

@@ -33,7 +33,7 @@ export class HistorySettings {
     const now = this.#services.clock.databaseNow()
     await alterHistory(this.#services, async (tx) => {
       await historySet(tx, now, setting)
-      await auditWrite(tx, now, { actor: setting.setBy, action: isOn ? 'history.on' : 'history.off', target: type })
+      await auditWrite(tx, now, { by: setting.setBy, action: isOn ? 'history.on' : 'history.off', target: type })
     })
   }
 }

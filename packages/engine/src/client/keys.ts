@@ -50,13 +50,13 @@ export class Keys {
 
   /** Lets a stopped key go on with its next job; the dead one stays dead. False: it was not stopped. */
   async continue({ queue, key, tenant }: KeyName, options: { by: string }): Promise<boolean> {
-    const actor = author(options.by)
+    const by = author(options.by)
     const name = { queue, key, tenant: tenant ?? null }
     const jobId = await this.#change(async (tx, now) => {
       const stoppedBy = await orderContinue(tx, name)
       if (stoppedBy !== undefined) {
         const details = { queue, stoppedBy }
-        await auditWrite(tx, now, { actor, action: 'key.continue', target: key, tenant: name.tenant, details })
+        await auditWrite(tx, now, { by, action: 'key.continue', target: key, tenant: name.tenant, details })
       }
       return stoppedBy
     })
@@ -77,18 +77,18 @@ export class Keys {
     checkPlaces(concurrency, 0, 'concurrency')
     await this.#changeLimit({ queue, key }, async (tx, now) => {
       await keyLimitSet(tx, now, { queue, key, concurrency, setBy })
-      await auditWrite(tx, now, { actor: setBy, action: 'key_limit.set', target: queue, details: { key, concurrency } })
+      await auditWrite(tx, now, { by: setBy, action: 'key_limit.set', target: queue, details: { key, concurrency } })
       return true
     })
   }
 
   /** The contract decides again. False: nothing was set. */
   clearLimit({ queue, key = null }: { queue: string; key?: string | null }, options: { by: string }): Promise<boolean> {
-    const actor = author(options.by)
+    const by = author(options.by)
     return this.#changeLimit({ queue, key }, async (tx, now) => {
       const concurrency = await keyLimitClear(tx, queue, key)
       if (concurrency === undefined) return false
-      await auditWrite(tx, now, { actor, action: 'key_limit.clear', target: queue, details: { key, concurrency } })
+      await auditWrite(tx, now, { by, action: 'key_limit.clear', target: queue, details: { key, concurrency } })
       return true
     })
   }

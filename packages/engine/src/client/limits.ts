@@ -72,19 +72,19 @@ export class Limits {
    * Sets a limit above what the code says, in all processes, within seconds. Besides declared names: 'queue:bulk' and
    * 'type:email', and with '/tenant' behind them, for each tenant.
    */
-  async set(name: string, limit: Pick<LimitOptions, 'running' | 'rate'>, { actor }: { actor: string }): Promise<void> {
+  async set(name: string, limit: Pick<LimitOptions, 'running' | 'rate'>, { by }: { by: string }): Promise<void> {
     this.#demand(name)
     const running = limit.running === undefined ? undefined : wholeNumber(limit.running, 'running', 0)
     const rate = limit.rate === undefined ? undefined : rateOf(limit.rate, 'rate')
     if (running === undefined && rate === undefined)
       throw new InvalidDefinition('Nothing to set: give running or rate.')
-    const entry = { actor, action: 'limit.set', target: name, details: { running, rate } }
-    await changeRules(this.#services, entry, (tx) => limitSet(tx, name, { running, rate }, actor))
+    const entry = { by, action: 'limit.set', target: name, details: { running, rate } }
+    await changeRules(this.#services, entry, (tx) => limitSet(tx, name, { running, rate }, by))
   }
 
   /** What the code says holds again. False: nothing was set. */
-  async unset(name: string, { actor }: { actor: string }): Promise<boolean> {
-    return changeRules(this.#services, { actor, action: 'limit.unset', target: name }, (tx) => limitUnset(tx, name))
+  async unset(name: string, { by }: { by: string }): Promise<boolean> {
+    return changeRules(this.#services, { by, action: 'limit.unset', target: name }, (tx) => limitUnset(tx, name))
   }
 
   #declared(): Limit[] {

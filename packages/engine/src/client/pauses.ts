@@ -19,14 +19,14 @@ export interface PauseOptions {
   /** Why: whoever asks why a job does not run is told. */
   reason: string
   /** Who. */
-  actor: string
+  by: string
   /** It ends by itself after this long. Default: when somebody ends it. */
   for?: Duration
 }
 
 export interface ResumeOptions {
   /** Who. Without `all`, only the pause of this actor ends. */
-  actor: string
+  by: string
   /** Ends the pauses of every actor. */
   all?: boolean
 }
@@ -54,17 +54,17 @@ export class Pauses {
    */
   async pause(target: PauseTarget, options: PauseOptions): Promise<Pause> {
     const checked = await this.#checked(target)
-    const { reason, actor } = demandWords(options)
+    const { reason, by } = demandWords(options)
     const forMs = options.for === undefined ? null : toMs(options.for, 'pause({ for })')
     const entry = {
-      actor,
+      by,
       action: 'pause.set',
       target: nameOf(checked),
       tenant: checked.tenant,
       details: { reason, forMs },
     }
     const pause = await changeRules(this.#services, entry, (tx) =>
-      pauseSet(tx, this.#services.clock.databaseNow(), { ...checked, reason, author: actor, forMs }),
+      pauseSet(tx, this.#services.clock.databaseNow(), { ...checked, reason, by, forMs }),
     )
     await this.#waitForOlderClaims()
     return pause
@@ -73,18 +73,18 @@ export class Pauses {
   /** Ends the caller's own pause of the target, or with `all` every pause of it. No contract has to name the target. */
   async resume(target: PauseTarget, options: ResumeOptions): Promise<Resumption> {
     const checked = demandTarget(target)
-    const actor = author(options.actor, 'actor')
+    const by = author(options.by)
     const all = options.all ?? false
     const entry = ({ ended }: Resumption) => ({
-      actor,
+      by,
       action: 'pause.end',
       target: nameOf(checked),
       tenant: checked.tenant,
-      details: { all, ended: ended.map((pause) => ({ author: pause.author, reason: pause.reason })) },
+      details: { all, ended: ended.map((pause) => ({ by: pause.by, reason: pause.reason })) },
     })
     return changeRules(this.#services, entry, async (tx) => {
       const now = this.#services.clock.databaseNow()
-      const ended = await pauseEnd(tx, now, { ...checked, author: all ? null : actor })
+      const ended = await pauseEnd(tx, now, { ...checked, by: all ? null : by })
       const others = (await pauseList(tx, now)).filter((pause) => isOf(pause, checked))
       return { ended, others }
     })
@@ -145,10 +145,9 @@ function demandTarget({ queue = null, type = null, tenant = null }: PauseTarget)
   return { queue, type, tenant: label(tenant, 'tenant') }
 }
 
-function demandWords({ reason, actor }: PauseOptions): { reason: string; actor: string } {
-  if (!reason || !actor)
-    throw new InvalidDefinition('A pause needs a reason and an actor: others will ask why and who.')
-  return { reason: label(reason, 'reason') as string, actor: label(actor, 'actor') as string }
+function demandWords({ reason, by }: PauseOptions): { reason: string; by: string } {
+  if (!reason || !by) throw new InvalidDefinition('A pause needs a reason and `by`: others will ask why and who.')
+  return { reason: label(reason, 'reason') as string, by: label(by, 'by') as string }
 }
 
 const isOf = (pause: Pause, { queue, type, tenant }: NamedTarget): boolean =>

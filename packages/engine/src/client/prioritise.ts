@@ -1,12 +1,11 @@
 // A person gives a waiting job another priority.
 import type { Clock } from '../clock.ts'
-import { InvalidDefinition } from '../errors.ts'
 import { auditWrite } from '../store/audit.ts'
 import type { Database } from '../store/db.ts'
 import { jobPrioritise } from '../store/job-changes.ts'
 import { isJobId } from '../store/job-id.ts'
 import { type Job, jobGet } from '../store/jobs.ts'
-import { label, wholeNumber } from './enqueue-options.ts'
+import { author, wholeNumber } from './enqueue-options.ts'
 import type { Waker } from './waker.ts'
 
 export type PrioritiseResult =
@@ -19,7 +18,7 @@ export type PrioritiseResult =
 
 export interface PrioritiseOptions {
   /** Who: it is written into the audit log. */
-  actor: string
+  by: string
 }
 
 export async function prioritiseJob(
@@ -29,15 +28,14 @@ export async function prioritiseJob(
   options: PrioritiseOptions,
 ): Promise<PrioritiseResult> {
   wholeNumber(priority, 'priority', 0)
-  const actor = label(options.actor, 'actor')
-  if (!actor) throw new InvalidDefinition('Another priority needs an actor: others will ask who.')
+  const by = author(options.by)
   if (!isJobId(id)) return { status: 'not_found' }
   const changed = await db.transaction(async (tx) => {
     const now = clock.databaseNow()
-    const [row] = await jobPrioritise(tx, now, [id], { priority, by: actor })
+    const [row] = await jobPrioritise(tx, now, [id], { priority, by })
     if (row === undefined) return undefined
     const { before, tenant } = row
-    await auditWrite(tx, now, { actor, action: 'job.prioritise', target: id, tenant, details: { before, priority } })
+    await auditWrite(tx, now, { by, action: 'job.prioritise', target: id, tenant, details: { before, priority } })
     return row
   })
   if (changed !== undefined) {

@@ -58,7 +58,7 @@ export class ScheduleChanges {
       if (row === undefined) return false
       const changed = await change(row, tx)
       if (changed === row) return true
-      await scheduleWrite(tx, now, changed, entry.actor)
+      await scheduleWrite(tx, now, changed, entry.by)
       await this.note(tx, entry)
       return true
     })
@@ -71,7 +71,7 @@ export class ScheduleChanges {
     const now = this.#clock.databaseNow()
     const isNew = await this.#db.transaction(async (tx) => {
       const schedule = made(await clockRead(tx, now))
-      if (schedule === undefined || !(await scheduleInsert(tx, now, schedule, entry.actor))) return false
+      if (schedule === undefined || !(await scheduleInsert(tx, now, schedule, entry.by))) return false
       await this.note(tx, entry)
       return true
     })

@@ -81,7 +81,7 @@ export class Schedules {
     const known = await this.#known(name)
     const { now: fireAt, lastFireAt: previousFireAt } = known.row
     const asked = { schedule: name, fireAt, origin: 'manual' as const, author: by, previousFireAt }
-    const entry = { actor: by, action: 'schedule.run', target: name }
+    const entry = { by, action: 'schedule.run', target: name }
     const result = await this.#ticks.ask(known, asked, (tx) => this.#changes.note(tx, entry))
     if (result === undefined) throw await this.#changes.unknown(name)
     return result
@@ -93,25 +93,25 @@ export class Schedules {
    */
   async pause(name: string, options: SchedulePause): Promise<ScheduleState> {
     const { reason } = options
-    const actor = author(options.by)
+    const by = author(options.by)
     if (options.for !== undefined && options.until !== undefined)
       throw new InvalidDefinition('Both `for` and `until` were given: pass one of them.')
     const forMs = options.for === undefined ? undefined : toMs(options.for, 'pause({ for })')
     if (!reason) throw new InvalidDefinition('A pause needs a reason: others will ask why.')
     const pauseReason = label(reason, 'reason')
-    const entry = { actor, action: 'schedule.pause', target: name, details: { reason, until: options.until, forMs } }
+    const entry = { by, action: 'schedule.pause', target: name, details: { reason, until: options.until, forMs } }
     return this.#change(entry, async (row, tx) => {
       const until = forMs === undefined ? options.until : new Date(row.now.getTime() + forMs)
       if (until !== undefined && !(until > row.now))
         throw new InvalidDefinition(`until is ${String(until)}: expected a time in the future.`)
       const settled = await this.#ticks.giveUp(tx, row)
-      return { ...settled, pausedAt: row.now, pausedUntil: until ?? null, pausedBy: actor, pauseReason }
+      return { ...settled, pausedAt: row.now, pausedUntil: until ?? null, pausedBy: by, pauseReason }
     })
   }
 
   /** It fires again at the next time from now on, or from the end of the pause if that has passed. */
   async resume(name: string, { by }: By): Promise<ScheduleState> {
-    const entry = { actor: author(by), action: 'schedule.resume', target: name }
+    const entry = { by: author(by), action: 'schedule.resume', target: name }
     return this.#change(entry, (row) => {
       if (row.pausedAt === null) return row
       return withoutPause(row)
@@ -119,10 +119,10 @@ export class Schedules {
   }
 
   /** Another timing, which counts from now on. Of one that was created at run time also its payload and options. */
-  async edit(name: string, { by, when, payload, ...options }: ScheduleEdit): Promise<ScheduleState> {
-    const actor = author(by)
+  async edit(name: string, { by: editor, when, payload, ...options }: ScheduleEdit): Promise<ScheduleState> {
+    const by = author(editor)
     const known = await this.#changes.row(name)
-    const entry = { actor, action: 'schedule.edit', target: name, details: { when, options } }
+    const entry = { by, action: 'schedule.edit', target: name, details: { when, options } }
     if (known.source === 'code' && (payload !== undefined || Object.keys(options).length > 0)) {
       throw new InvalidDefinition(
         `Schedule "${name}" is declared in code: only \`when\` can be edited at run time. Change the others there.`,
@@ -138,15 +138,15 @@ export class Schedules {
   }
 
   /** A schedule that no code knows: workers that run its job type tick it. */
-  async create({ name, type, when, payload, by, ...options }: NewScheduleOptions): Promise<ScheduleState> {
+  async create({ name, type, when, payload, by: creator, ...options }: NewScheduleOptions): Promise<ScheduleState> {
     const { registry, declared } = this.#services
-    const actor = author(by)
+    const by = author(creator)
     checkName(name)
     checkOptions(name, options)
     const contract = registry.get(type)
     const settings = settingsOf(name, contract, options)
     await checkStored(name, contract, payload)
-    const entry = { actor, action: 'schedule.create', target: name, details: { type, when, options } }
+    const entry = { by, action: 'schedule.create', target: name, details: { type, when, options } }
     const isNew = await this.#changes.insert(entry, (now) => {
       const timing = timingOf(when, { now })
       const nextAt = firstFire(timing, now)
@@ -159,9 +159,9 @@ export class Schedules {
   }
 
   /** With its ticks; its jobs stay. One that the code of a living worker declares is refused: it would come back. */
-  async remove(name: string, { by }: By): Promise<void> {
+  async remove(name: string, options: By): Promise<void> {
     const { db, clock } = this.#services
-    const actor = author(by)
+    const by = author(options.by)
     const [row] = await scheduleList(db, clock.databaseNow(), [name])
     if (row === undefined) throw await this.#changes.unknown(name)
     if (row.source === 'code' && row.isDeclared) {
@@ -169,7 +169,7 @@ export class Schedules {
         `Schedule "${name}" is declared by the code of a worker that runs (${row.declaredBy}). Take it out of the code and deploy, or pause it.`,
       )
     }
-    await this.#changes.remove({ actor, action: 'schedule.remove', target: name })
+    await this.#changes.remove({ by, action: 'schedule.remove', target: name })
   }
 
   /**
@@ -182,8 +182,7 @@ export class Schedules {
       { db: this.#services.db, ticks: this.#ticks },
       await this.#known(name),
       { ...range, by },
-      (details) =>
-        this.#changes.note(this.#services.db, { actor: by, action: 'schedule.backfill', target: name, details }),
+      (details) => this.#changes.note(this.#services.db, { by, action: 'schedule.backfill', target: name, details }),
     )
   }
 

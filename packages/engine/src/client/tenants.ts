@@ -14,7 +14,7 @@ import {
   tenantQueueUnset,
   tenantSet,
 } from '../store/tenants.ts'
-import { label, wholeNumber } from './enqueue-options.ts'
+import { author, label, wholeNumber } from './enqueue-options.ts'
 import type { JobManager } from './manage.ts'
 import { changeRules, type RuleServices } from './rule-change.ts'
 
@@ -28,7 +28,7 @@ export interface TenantOptions {
 }
 
 interface Words {
-  actor: string
+  by: string
   reason?: string
 }
 
@@ -40,30 +40,30 @@ export class Tenants {
   }
 
   /** Registers a tenant, or changes its share. Tenants that are not registered are when they first have a job. */
-  async set(name: string, options: TenantOptions, { actor }: Words): Promise<Tenant> {
+  async set(name: string, options: TenantOptions, { by }: Words): Promise<Tenant> {
     const change: TenantChange = {}
     if (options.weight !== undefined) change.weight = wholeNumber(options.weight, 'weight', 1)
     if (options.minSlots !== undefined) change.minSlots = wholeNumber(options.minSlots, 'minSlots', 0)
     if (options.maxSlots !== undefined)
       change.maxSlots = options.maxSlots === null ? null : wholeNumber(options.maxSlots, 'maxSlots', 0)
     if ((change.weight ?? 1) > 1_000) throw new InvalidDefinition(`weight is ${change.weight}: 1000 is the most.`)
-    return this.#change(name, change, { actor, action: 'tenant.set' })
+    return this.#change(name, change, { by, action: 'tenant.set' })
   }
 
   /** How many jobs it may have waiting and running in a queue, and what happens to more. */
-  async limit(name: string, queue: string, limit: { jobs: number; over: OnExcess }, { actor }: Words): Promise<void> {
+  async limit(name: string, queue: string, limit: { jobs: number; over: OnExcess }, { by }: Words): Promise<void> {
     this.#services.registry.demandQueue(queue)
     const jobs = wholeNumber(limit.jobs, 'jobs', 0)
-    const entry = { actor, action: 'tenant.limit', target: queue, tenant: name, details: limit }
+    const entry = { by, action: 'tenant.limit', target: queue, tenant: name, details: limit }
     await changeRules(this.#services, entry, async (tx) => {
-      await tenantSet(tx, name, {}, actor)
-      await tenantQueueSet(tx, { tenant: name, queue, maxJobs: jobs, onExcess: limit.over, actor })
+      await tenantSet(tx, name, {}, by)
+      await tenantQueueSet(tx, { tenant: name, queue, maxJobs: jobs, onExcess: limit.over, by })
     })
   }
 
   /** What the queue says holds again, for what is enqueued from now on. False: nothing was set. */
-  async unlimit(name: string, queue: string, { actor }: Words): Promise<boolean> {
-    const entry = { actor, action: 'tenant.unlimit', target: queue, tenant: name }
+  async unlimit(name: string, queue: string, { by }: Words): Promise<boolean> {
+    const entry = { by, action: 'tenant.unlimit', target: queue, tenant: name }
     return changeRules(this.#services, entry, (tx) => tenantQueueUnset(tx, name, queue))
   }
 
@@ -106,11 +106,10 @@ export class Tenants {
     return tenantList(this.#services.db, filter)
   }
 
-  #change(name: string, change: TenantChange, { actor, action, reason }: Words & { action: string }): Promise<Tenant> {
+  #change(name: string, change: TenantChange, { by, action, reason }: Words & { action: string }): Promise<Tenant> {
     const tenant = label(name, 'tenant')
     if (!tenant) throw new InvalidDefinition('A tenant needs a name.')
-    if (!actor) throw new InvalidDefinition('A change of a tenant needs an actor: others will ask who.')
-    const entry = { actor, action, target: tenant, tenant, details: { ...change, reason } }
-    return changeRules(this.#services, entry, (tx) => tenantSet(tx, tenant, change, actor))
+    const entry = { by: author(by), action, target: tenant, tenant, details: { ...change, reason } }
+    return changeRules(this.#services, entry, (tx) => tenantSet(tx, tenant, change, by))
   }
 }

@@ -73,10 +73,10 @@ async function changeIn(
   { id, change, how }: { id: string; change: Change; how: Retrial },
 ): Promise<Advanced | undefined> {
   const { clock, definitions } = services
-  const { action, by: actor, details } = change
+  const { action, by, details } = change
   const outcome = await advanceIn(tx, services, id, {
     ...change.options,
-    by: actor,
+    by,
     ...how,
     change: (workflow, steps) => {
       const why = change.refuse(workflow)
@@ -88,7 +88,7 @@ async function changeIn(
   if (outcome === undefined) return undefined
   change.check?.()
   const { name, tenant } = outcome.workflow
-  const entry = { actor, action, target: id, tenant, details: { name, ...(details as object) } }
+  const entry = { by, action, target: id, tenant, details: { name, ...(details as object) } }
   await auditWrite(tx, clock.databaseNow(), entry)
   return outcome
 }

@@ -104,7 +104,7 @@ async function send(
   if (message !== undefined) return { status: 'refused', as: workflow.status, message }
   await workflowSignalWrite(session, now, { workflowId: id, name, payload, key, sentBy: by })
   const details = { name: workflow.name, signal: name }
-  await auditWrite(session, now, { actor: by, action: 'workflow.signal', target: id, tenant: workflow.tenant, details })
+  await auditWrite(session, now, { by, action: 'workflow.signal', target: id, tenant: workflow.tenant, details })
   return { status: 'accepted' }
 }
 

@@ -47,7 +47,7 @@ export interface Adjustment {
   readonly limit: number | null
   /** Only for this period; null: from now on. */
   readonly period: string | null
-  readonly actor: string
+  readonly by: string
 }
 
 export interface BudgetServices {
@@ -117,7 +117,7 @@ export class Budgets {
     await budgetRelease(this.#db, run.fence, null)
   }
 
-  async adjust(budget: Budget, { limit, period, actor }: Adjustment): Promise<BudgetStatus> {
+  async adjust(budget: Budget, { limit, period, by }: Adjustment): Promise<BudgetStatus> {
     const now = this.#now()
     const key = await this.#db.transaction(async (tx) => {
       const locked = await this.#lock(tx, budget, period)
@@ -127,7 +127,7 @@ export class Budgets {
       if (period === null) await budgetLimit(tx, now, { ...budget, hasSource: budget.source !== undefined }, limit)
       const after = await budgetStatus(tx, now, budget, locked)
       const details = { from: before.limit, to: after.limit, limitFrom: after.limitFrom, period }
-      await auditWrite(tx, now, { actor, action: 'budget.adjust', target: budget.name, details })
+      await auditWrite(tx, now, { by, action: 'budget.adjust', target: budget.name, details })
       return locked
     })
     const status = await budgetStatus(this.#db, now, budget, key)

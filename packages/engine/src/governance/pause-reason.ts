@@ -11,7 +11,7 @@ export const explainPauses: Explainer = async (job, { db, now }) => {
 }
 
 function reasonOf(pause: Pause): Reason {
-  const { reason, author, createdAt, expiresAt } = pause
+  const { reason, by, createdAt, expiresAt } = pause
   const end = expiresAt === null ? 'until somebody resumes it' : `until ${expiresAt.toISOString()}`
   const names = Object.entries({ queue: pause.queue, type: pause.type, tenant: pause.tenant }).flatMap(
     ([kind, name]) => (name === null ? [] : [[kind, name] as const]),
@@ -19,7 +19,7 @@ function reasonOf(pause: Pause): Reason {
   const what = names.map(([kind, name]) => `${kind} "${name}"`).join(', ')
   return {
     mechanism: 'pause',
-    sentence: `Paused by ${author} since ${createdAt.toISOString()}, ${end} (${what}): ${reason}`,
+    sentence: `Paused by ${by} since ${createdAt.toISOString()}, ${end} (${what}): ${reason}`,
     until: expiresAt,
     remedy: `millrace resume ${names.map(([kind, name]) => `--${kind} ${argument(name)}`).join(' ')}`,
   }

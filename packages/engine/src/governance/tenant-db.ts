@@ -96,7 +96,7 @@ export class TenantDb {
     logger.error({ job: jobId, tenant, ...details }, 'a job reached for data of another tenant and was refused')
     try {
       await auditWrite(db, clock.databaseNow(), {
-        actor: `job:${jobId}`,
+        by: `job:${jobId}`,
         action: 'tenant.isolation_violation',
         target: table === null ? null : `table:${table}`,
         tenant,

@@ -5,7 +5,7 @@ import type { Session } from './db.ts'
 export interface AuditEntry {
   id: string
   at: Date
-  actor: string
+  by: string
   /** Noun and verb: 'queue.pause', 'tenant.suspend', 'job.erase'. */
   action: string
   target: string | null
@@ -13,14 +13,14 @@ export interface AuditEntry {
   details: unknown
 }
 
-export type NewAuditEntry = Pick<AuditEntry, 'actor' | 'action'> &
+export type NewAuditEntry = Pick<AuditEntry, 'by' | 'action'> &
   Partial<Pick<AuditEntry, 'target' | 'tenant' | 'details'>>
 
 /** In the session of the change: either both are there or neither. */
 export async function auditWrite(session: Session, now: Now, entry: NewAuditEntry): Promise<void> {
-  const { actor, action, target = null, tenant = null, details } = entry
+  const { by, action, target = null, tenant = null, details } = entry
   const json = details === undefined ? null : JSON.stringify(details)
-  await session.run('auditWrite', [now, actor, action, target, tenant, json])
+  await session.run('auditWrite', [now, by, action, target, tenant, json])
 }
 
 /** Newest first. */

@@ -48,7 +48,7 @@ export interface JobEvent {
   /** When the job is due, if it waits now. */
   dueAt: Date | null
   /** Who did it, if it was a person or program that gave a name. */
-  actor: string | null
+  by: string | null
   /** The reason of a cancellation or death, the two priorities. */
   detail: string | null
 }

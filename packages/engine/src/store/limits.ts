@@ -18,10 +18,10 @@ export async function limitSet(
   session: Session,
   name: string,
   limit: { running: number | undefined; rate: Rate | undefined },
-  actor: string,
+  by: string,
 ): Promise<void> {
   const { running = null, rate } = limit
-  await session.run('limitSet', [name, running, rate?.jobs ?? null, rate?.perMs ?? null, actor])
+  await session.run('limitSet', [name, running, rate?.jobs ?? null, rate?.perMs ?? null, by])
 }
 
 export async function limitUnset(session: Session, name: string): Promise<boolean> {

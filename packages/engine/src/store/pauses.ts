@@ -14,7 +14,7 @@ export interface Pause {
   type: string | null
   tenant: string | null
   reason: string
-  author: string
+  by: string
   createdAt: Date
   expiresAt: Date | null
 }
@@ -22,21 +22,17 @@ export interface Pause {
 export async function pauseSet(
   session: Session,
   now: Now,
-  pause: PauseTarget & { reason: string; author: string; forMs: number | null },
+  pause: PauseTarget & { reason: string; by: string; forMs: number | null },
 ): Promise<Pause> {
-  const { queue = null, type = null, tenant = null, reason, author, forMs } = pause
-  const [row] = await session.run<Pause>('pauseSet', [now, queue, type, tenant, reason, author, forMs])
+  const { queue = null, type = null, tenant = null, reason, by, forMs } = pause
+  const [row] = await session.run<Pause>('pauseSet', [now, queue, type, tenant, reason, by, forMs])
   return row as Pause
 }
 
 /** Without an author: those of every author. */
-export function pauseEnd(
-  session: Session,
-  now: Now,
-  target: PauseTarget & { author: string | null },
-): Promise<Pause[]> {
-  const { queue = null, type = null, tenant = null, author } = target
-  return session.run<Pause>('pauseEnd', [now, queue, type, tenant, author])
+export function pauseEnd(session: Session, now: Now, target: PauseTarget & { by: string | null }): Promise<Pause[]> {
+  const { queue = null, type = null, tenant = null, by } = target
+  return session.run<Pause>('pauseEnd', [now, queue, type, tenant, by])
 }
 
 export function pauseList(session: Session, now: Now): Promise<Pause[]> {

@@ -17,7 +17,7 @@ export interface PauseRule {
   readonly type: string | null
   readonly tenant: string | null
   readonly reason: string
-  readonly author: string
+  readonly by: string
   readonly sinceMs: number
   readonly untilMs: number | null
 }

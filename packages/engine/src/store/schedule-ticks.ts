@@ -28,7 +28,7 @@ export interface ScheduleTick {
   missedTo: Date | null
   /** From the fire time to the tick, by the database's clock. */
   latenessMs: number
-  author: string | null
+  by: string | null
   at: Date
 }
 

@@ -26,10 +26,10 @@ export interface TenantChange {
   reason?: string | null
 }
 
-export async function tenantSet(session: Session, name: string, change: TenantChange, actor: string): Promise<Tenant> {
+export async function tenantSet(session: Session, name: string, change: TenantChange, by: string): Promise<Tenant> {
   const { status = null, weight = null, minSlots = null, maxSlots, reason = null } = change
   const isUnset = maxSlots === null
-  const values = [name, status, weight, minSlots, maxSlots ?? null, isUnset, reason, actor]
+  const values = [name, status, weight, minSlots, maxSlots ?? null, isUnset, reason, by]
   const [row] = await session.run<Tenant>('tenantSet', values)
   return row as Tenant
 }
@@ -80,9 +80,9 @@ export async function tenantCount(session: Session, queue: string, tenant: strin
 
 export async function tenantQueueSet(
   session: Session,
-  limit: { tenant: string; queue: string; maxJobs: number; onExcess: OnExcess; actor: string },
+  limit: { tenant: string; queue: string; maxJobs: number; onExcess: OnExcess; by: string },
 ): Promise<void> {
-  await session.run('tenantQueueSet', [limit.tenant, limit.queue, limit.maxJobs, limit.onExcess, limit.actor])
+  await session.run('tenantQueueSet', [limit.tenant, limit.queue, limit.maxJobs, limit.onExcess, limit.by])
 }
 
 /** False: none was set. */

@@ -51,23 +51,23 @@ test('a limit counts from now on, or for one period, and can be taken back; all 
     const status = await t.budgets.get('ai-tagging', period === undefined ? {} : { period })
     return [status.limit, status.limitFrom]
   }
-  expect(await t.budgets.adjust('ai-tagging', { limit: 2_000, actor: 'ann' })).toMatchObject({ limit: 2_000 })
-  await t.budgets.adjust('ai-tagging', { limit: 3_000, actor: 'bob', period: 'current' })
-  await t.budgets.adjust('ai-tagging', { limit: 5_000, actor: 'bob', period: '2027-01' })
+  expect(await t.budgets.adjust('ai-tagging', { limit: 2_000, by: 'ann' })).toMatchObject({ limit: 2_000 })
+  await t.budgets.adjust('ai-tagging', { limit: 3_000, by: 'bob', period: 'current' })
+  await t.budgets.adjust('ai-tagging', { limit: 5_000, by: 'bob', period: '2027-01' })
   expect([await limit(), await limit('2026-12'), await limit('2027-01')]).toEqual([
     [3_000, 'period'],
     [2_000, 'setting'],
     [5_000, 'period'],
   ])
   // From now on means now.
-  await t.budgets.adjust('ai-tagging', { limit: 4_000, actor: 'ann' })
+  await t.budgets.adjust('ai-tagging', { limit: 4_000, by: 'ann' })
   expect(await limit()).toEqual([4_000, 'setting'])
-  await t.budgets.adjust('ai-tagging', { limit: null, actor: 'ann' })
+  await t.budgets.adjust('ai-tagging', { limit: null, by: 'ann' })
   expect([await limit(), await limit('2027-01')]).toEqual([
     [1_000, 'code'],
     [5_000, 'period'],
   ])
-  expect(await t.sql('select actor, action, target, details from millrace.audit_log order by id')).toEqual([
+  expect(await t.sql('select actor as by, action, target, details from millrace.audit_log order by id')).toEqual([
     audit('ann', 1_000, 2_000, 'setting', null),
     audit('bob', 2_000, 3_000, 'period', '2026-11'),
     audit('bob', 2_000, 5_000, 'period', '2027-01'),
@@ -76,8 +76,8 @@ test('a limit counts from now on, or for one period, and can be taken back; all 
   ])
 })
 
-const audit = (actor: string, from: number, to: number, limitFrom: string, period: string | null) => ({
-  actor,
+const audit = (by: string, from: number, to: number, limitFrom: string, period: string | null) => ({
+  by,
   action: 'budget.adjust',
   target: 'ai-tagging',
   details: { from, to, limitFrom, period },
@@ -88,8 +88,8 @@ test('what makes no sense is refused in plain words', async () => {
   await expect(t.budgets.get('ai-taging')).rejects.toThrow(/no budget "ai-taging". Did you mean "ai-tagging"/)
   await expect(t.budgets.get('x')).rejects.toThrow(UnknownBudget)
   await expect(t.budgets.get('weather', { period: '2026-11' })).rejects.toThrow(/per day, and "2026-11" is none/)
-  await expect(t.budgets.adjust('weather', { limit: 1.5, actor: 'ann' })).rejects.toThrow(InvalidDefinition)
-  await expect(t.budgets.adjust('weather', { limit: 1, actor: '' })).rejects.toThrow(/`actor` is missing/)
+  await expect(t.budgets.adjust('weather', { limit: 1.5, by: 'ann' })).rejects.toThrow(InvalidDefinition)
+  await expect(t.budgets.adjust('weather', { limit: 1, by: '' })).rejects.toThrow(/`by` is missing/)
 })
 
 test('every program sees what a worker declared, also under a limit that another version of the code has', async () => {
@@ -101,7 +101,7 @@ test('every program sees what a worker declared, also under a limit that another
     ['ai-tagging', 1_000],
     ['weather', 50],
   ])
-  expect(await other.budgets.adjust('weather', { limit: 7, actor: 'ann' })).toMatchObject({ limit: 7 })
+  expect(await other.budgets.adjust('weather', { limit: 7, by: 'ann' })).toMatchObject({ limit: 7 })
   const older = defineBudget('weather', { limit: 9_999, per: 'month' })
   const old = t.client([defineJob({ type: 'refresh', queue: main, payload: z.object({}), budget: older })], {
     clock: t.clock,

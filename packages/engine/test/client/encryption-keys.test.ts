@@ -57,7 +57,7 @@ test('a rotation brings live jobs and dead letters under the first key, and the 
     before,
   ])
   const progress: unknown[] = []
-  expect(await millrace.encryptionKeys.rotate({ actor: 'ann', onProgress: (step) => progress.push(step) })).toEqual({
+  expect(await millrace.encryptionKeys.rotate({ by: 'ann', onProgress: (step) => progress.push(step) })).toEqual({
     first: 'b',
     rotated: { live: 2, deadLetters: 1, workflows: 0 },
     unreadable: [],
@@ -71,10 +71,10 @@ test('a rotation brings live jobs and dead letters under the first key, and the 
   expect(await millrace.encryptionKeys.status()).toMatchObject([{ id: 'b', live: 2, deadLetters: 1 }, after])
   await t.sql('delete from millrace.job_archive')
   expect(await millrace.encryptionKeys.status()).toMatchObject([{ id: 'b' }, { id: 'a', isNeeded: false }])
-  expect(await millrace.encryptionKeys.rotate({ actor: 'ann' })).toMatchObject({ rotated: { live: 0, deadLetters: 0 } })
-  expect(await t.sql('select actor, action, details from millrace.audit_log order by id')).toEqual([
-    { actor: 'ann', action: 'keys.rotate', details: { place: 'live', rows: 2, key: 'b' } },
-    { actor: 'ann', action: 'keys.rotate', details: { place: 'deadLetters', rows: 1, key: 'b' } },
+  expect(await millrace.encryptionKeys.rotate({ by: 'ann' })).toMatchObject({ rotated: { live: 0, deadLetters: 0 } })
+  expect(await t.sql('select actor as by, action, details from millrace.audit_log order by id')).toEqual([
+    { by: 'ann', action: 'keys.rotate', details: { place: 'live', rows: 2, key: 'b' } },
+    { by: 'ann', action: 'keys.rotate', details: { place: 'deadLetters', rows: 1, key: 'b' } },
   ])
 
   const alone = t.client([job], { encryption: ringOf('b') })
@@ -91,7 +91,7 @@ test('what cannot be decrypted is named and left as it was, and the others are r
   const millrace = t.client([job], { encryption: ringOf('c') })
   const { id } = await millrace.enqueue(job, payload)
   const next = t.client([job], { encryption: ringOf('d', 'c') })
-  const result = await next.encryptionKeys.rotate({ actor: 'ann' })
+  const result = await next.encryptionKeys.rotate({ by: 'ann' })
   expect(result.rotated).toEqual({ live: 1, deadLetters: 0, workflows: 0 })
   expect(result.unreadable).toHaveLength(3)
   expect(result.unreadable[0]).toEqual({ place: 'live', id: t.live[0], keyId: 'a' })
@@ -104,8 +104,8 @@ test('what cannot be decrypted is named and left as it was, and the others are r
 test('without keys there is nothing to rotate to', async () => {
   await using t = await ward()
   const millrace = t.client([job])
-  await expect(millrace.encryptionKeys.rotate({ actor: 'ann' })).rejects.toThrow(
+  await expect(millrace.encryptionKeys.rotate({ by: 'ann' })).rejects.toThrow(
     /no encryption keys.*MILLRACE_ENCRYPTION_KEYS/,
   )
-  await expect(t.old.encryptionKeys.rotate({ actor: '' })).rejects.toThrow(/`actor` is missing/)
+  await expect(t.old.encryptionKeys.rotate({ by: '' })).rejects.toThrow(/`by` is missing/)
 })

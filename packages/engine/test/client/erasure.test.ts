@@ -30,7 +30,7 @@ const secret = defineJob({
   sensitive: ['email'],
 })
 const canary = 'canary@example.com'
-const by = { actor: 'ann', reason: 'asked to' } as const
+const by = { by: 'ann', reason: 'asked to' } as const
 
 /** Of tenant acme: completed, dead, cancelled, failed and waiting, scheduled. Of tenant beta: one of each kind of row. */
 async function office() {
@@ -91,10 +91,10 @@ describe('of a tenant', () => {
     expect(await t.millrace.erase({ tenant: 'acme', ...by })).toMatchObject({ schedules: 2 })
     expect((await schedules.list()).map(({ name }) => name)).toEqual(['beta', 'nobodys'])
     const removed = await t.sql(
-      `select actor, target, details from millrace.audit_log where action = 'schedule.remove'`,
+      `select actor as by, target, details from millrace.audit_log where action = 'schedule.remove'`,
     )
     expect(removed).toEqual(
-      ['acme', 'by-payload'].map((target) => ({ actor: 'ann', target, details: { reason: 'asked to' } })),
+      ['acme', 'by-payload'].map((target) => ({ by: 'ann', target, details: { reason: 'asked to' } })),
     )
     const gone = await t.millrace.erase({ type: 'other', where: { email: canary }, ...by })
     expect(gone).toMatchObject({ schedules: 1 })
@@ -127,10 +127,10 @@ describe('of a tenant', () => {
     expect(await t.sql('select payload, result from millrace.job_archive where tenant = $1', ['acme'])).toEqual(
       Array.from({ length: 5 }, () => ({ payload: { erased: true }, result: null })),
     )
-    const audit = await t.sql('select * from millrace.audit_log')
+    const audit = await t.sql('select actor as by, action, tenant, details, * from millrace.audit_log')
     expect(audit).toContainEqual(
       expect.objectContaining({
-        actor: 'ann',
+        by: 'ann',
         action: 'job.erase',
         tenant: 'acme',
         details: expect.objectContaining({ reason: 'asked to', jobs: 2 }),
@@ -230,7 +230,7 @@ test.each<[string, object, RegExp]>([
   ['an empty payload', { type: 'mail', where: {} }, /an object that the payload contains/],
   ['a sensitive path', { type: 'secret', where: { email: canary } }, /sensitive path.*Erase by tenant/],
   ['no id', { ids: ['x'] }, /ids has "x"/],
-  ['nobody', { tenant: 'a', actor: '' }, /`actor` is missing/],
+  ['nobody', { tenant: 'a', by: '' }, /`by` is missing/],
   ['no reason', { tenant: 'a', reason: '' }, /`reason` is missing/],
 ])('%s is refused', async (_, request, message) => {
   await using t = await graveyard()

@@ -6,7 +6,7 @@ import { jobEvent, setup, signal } from '../support/setup.ts'
 
 const { work: queue } = defineQueues({ work: { concurrency: 1 } })
 const task = defineJob({ type: 'task', queue, payload: z.object({ name: z.string() }) })
-const by = { actor: 'ann' }
+const by = { by: 'ann' }
 
 test('a job that is prioritised overtakes those that came before it', async () => {
   await using t = await setup()
@@ -60,8 +60,8 @@ test('who did it is in the audit log', async () => {
   const millrace = t.client([task])
   const { id } = await millrace.enqueue(task, { name: 'x' }, { tenant: 'acme' })
   await millrace.prioritise(id, 1, by)
-  expect(await t.sql('select actor, action, target, tenant, details from millrace.audit_log')).toEqual([
-    { actor: 'ann', action: 'job.prioritise', target: id, tenant: 'acme', details: { before: 5, priority: 1 } },
+  expect(await t.sql('select actor as by, action, target, tenant, details from millrace.audit_log')).toEqual([
+    { by: 'ann', action: 'job.prioritise', target: id, tenant: 'acme', details: { before: 5, priority: 1 } },
   ])
 })
 
@@ -71,5 +71,5 @@ test('what is no job, no priority or nobody is refused', async () => {
   expect(await millrace.prioritise('999999', 1, by)).toEqual({ status: 'not_found' })
   expect(await millrace.prioritise('nobody', 1, by)).toEqual({ status: 'not_found' })
   await expect(millrace.prioritise('1', -1, by)).rejects.toThrow(/priority is -1: expected an integer from 0/)
-  await expect(millrace.prioritise('1', 1, { actor: '' })).rejects.toThrow(InvalidDefinition)
+  await expect(millrace.prioritise('1', 1, { by: '' })).rejects.toThrow(InvalidDefinition)
 })

@@ -63,9 +63,7 @@ test('the handler spends what the service charges, and the raise says where the 
   await using t = await opened()
   const contracts = await t.load<{ tagArticles: JobContract }>('contracts.ts')
   const { tagging } = await t.load<{ tagging(tag: unknown): Implementation }>('tag-articles.ts')
-  const { raise } = await t.load<{ raise(millrace: Millrace, cents: number, actor: string): Promise<string> }>(
-    'raise.ts',
-  )
+  const { raise } = await t.load<{ raise(millrace: Millrace, cents: number, by: string): Promise<string> }>('raise.ts')
   const millrace = t.client([contracts.tagArticles])
   const batches: number[] = []
   const handler = tagging(async (articles: string[]) => {

@@ -80,7 +80,7 @@ test('limits are changed and paused while they hold', async () => {
   expect(await calmDown(millrace, 'ann')).toBe('0 browsers free; paused: the summaries are wrong')
   await goOn(millrace, 'ann')
   expect(await millrace.limits.free('browsers')).toBe(1)
-  expect(await t.sql('select distinct actor from millrace.audit_log')).toEqual([{ actor: 'ann' }])
+  expect(await t.sql('select distinct actor as by from millrace.audit_log')).toEqual([{ by: 'ann' }])
   release.resolve()
 })
 

@@ -404,12 +404,12 @@ describe('people', () => {
     expect(await millrace.breakers.configure('email-service', { by: 'bob', failures: null })).toMatchObject({
       settings: { failures: 2, openForMs: 120_000 },
     })
-    expect(await t.sql('select actor, action, target from millrace.audit_log order by id')).toEqual([
-      { actor: 'ann', action: 'breaker.trip', target: 'email-service' },
-      { actor: 'ann', action: 'breaker.trip', target: 'email-service' },
-      { actor: 'bob', action: 'breaker.configure', target: 'email-service' },
-      { actor: 'ann', action: 'breaker.reset', target: 'email-service' },
-      { actor: 'bob', action: 'breaker.configure', target: 'email-service' },
+    expect(await t.sql('select actor as by, action, target from millrace.audit_log order by id')).toEqual([
+      { by: 'ann', action: 'breaker.trip', target: 'email-service' },
+      { by: 'ann', action: 'breaker.trip', target: 'email-service' },
+      { by: 'bob', action: 'breaker.configure', target: 'email-service' },
+      { by: 'ann', action: 'breaker.reset', target: 'email-service' },
+      { by: 'bob', action: 'breaker.configure', target: 'email-service' },
     ])
     await expect(millrace.breakers.reset('email-service', { by: '' })).rejects.toThrow(/`by` is missing/)
     await expect(millrace.breakers.configure('email-service', { by: 'bob', failures: 0 })).rejects.toThrow(/failures 0/)

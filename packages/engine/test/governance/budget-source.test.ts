@@ -93,7 +93,7 @@ test('the limit of the table stands before the code, and what somebody sets befo
     limitFrom: 'source',
     level: 'NORMAL',
   })
-  await t.millrace.budgets.adjust('ai-tagging', { limit: 40_000, actor: 'ops', period: 'current' })
+  await t.millrace.budgets.adjust('ai-tagging', { limit: 40_000, by: 'ops', period: 'current' })
   expect(await t.millrace.budgets.get('ai-tagging')).toMatchObject({
     limit: 40_000,
     limitFrom: 'period',

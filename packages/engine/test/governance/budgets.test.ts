@@ -232,7 +232,7 @@ test('thresholds are armed again by a raise, and by a new period', async () => {
   expect(thresholds()).toEqual([75, 80, 90].map((threshold) => [threshold, '2026-01']))
   await spend(budgets, cents(100), run, 1)
   expect(thresholds()).toEqual([])
-  await budgets.adjust(cents(100), { limit: 200, period: null, actor: 'ops' })
+  await budgets.adjust(cents(100), { limit: 200, period: null, by: 'ops' })
   expect(thresholds()).toEqual([])
   await spend(budgets, cents(100), run, 59)
   expect(thresholds()).toEqual([[75, '2026-01']])
@@ -241,7 +241,7 @@ test('thresholds are armed again by a raise, and by a new period', async () => {
   await spend(budgets, cents(100), run, 160)
   expect(thresholds()).toEqual([75, 80].map((threshold) => [threshold, '2026-02']))
   // Lowered: what is reached now is told at once.
-  await budgets.adjust(cents(100), { limit: 160, period: null, actor: 'ops' })
+  await budgets.adjust(cents(100), { limit: 160, period: null, by: 'ops' })
   expect(thresholds()).toEqual([90, 100].map((threshold) => [threshold, '2026-02']))
 })
 

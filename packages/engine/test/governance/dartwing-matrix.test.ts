@@ -29,7 +29,7 @@ describe('Dartwing test matrix', () => {
     expect(await jobEvent(millrace, 'job_died', id)).toMatchObject({
       failure: { class: 'TenantIsolationViolation', message: expect.stringMatching(/Permission denied/) },
     })
-    expect(await t.audit()).toMatchObject([{ actor: `job:${id}`, action: 'tenant.isolation_violation', tenant: 'a' }])
+    expect(await t.audit()).toMatchObject([{ by: `job:${id}`, action: 'tenant.isolation_violation', tenant: 'a' }])
     expect(await t.tasks()).toEqual([
       { id: 1, organization_id: 'a', title: 'of a' },
       { id: 2, organization_id: 'b', title: 'of b' },

@@ -44,7 +44,7 @@ describe('a window', () => {
     await using t = await setup()
     const { id } = await t.millrace.enqueue(windowed, { key: 'k' })
     await t.millrace.cancel(id)
-    await t.millrace.erase({ ids: [id], actor: 'ann', reason: 'asked to' })
+    await t.millrace.erase({ ids: [id], by: 'ann', reason: 'asked to' })
     expect(await t.sql('select from millrace.dedup_window')).toEqual([])
     expect((await t.millrace.enqueue(windowed, { key: 'k' })).status).toBe('queued')
   })

@@ -14,7 +14,7 @@ const limited = defineJob({ type: 'limited', queue: queues.a, payload, limits: [
 const rated = defineJob({ type: 'rated', queue: queues.a, payload, limits: [hourly] })
 const served = defineJob({ type: 'served', queue: queues.a, payload, services: [mail] })
 const jobs = [plain, limited, rated, served]
-const words = { actor: 'the test' }
+const words = { by: 'the test' }
 
 async function working() {
   const t = await setup()

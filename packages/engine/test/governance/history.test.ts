@@ -78,10 +78,12 @@ describe('history', () => {
     expect((await millrace.history(id)).length).toBe(3)
     await millrace.historySettings.on('watched', { by: 'ann' })
     expect(await triggers(t)).toEqual(all)
-    expect(await t.sql(`select actor, action, target from millrace.audit_log where action like 'history%'`)).toEqual([
-      { actor: 'ann', action: 'history.off', target: 'own' },
-      { actor: 'ann', action: 'history.off', target: 'watched' },
-      { actor: 'ann', action: 'history.on', target: 'watched' },
+    expect(
+      await t.sql(`select actor as by, action, target from millrace.audit_log where action like 'history%'`),
+    ).toEqual([
+      { by: 'ann', action: 'history.off', target: 'own' },
+      { by: 'ann', action: 'history.off', target: 'watched' },
+      { by: 'ann', action: 'history.on', target: 'watched' },
     ])
     await expect(millrace.historySettings.on('watched', { by: '' })).rejects.toThrow(/`by` is missing/)
   })

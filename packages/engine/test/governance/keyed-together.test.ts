@@ -114,7 +114,7 @@ test('the keys of sensitive types are HMACs, keep the order, and go on when the 
   const { reasons } = await millrace.explain(second?.id ?? '')
   expect(reasons).toContainEqual(expect.objectContaining({ mechanism: 'order' }))
   const completed = jobEvent(millrace, 'job_completed', second?.id ?? '')
-  await millrace.erase({ ids: [first?.id ?? ''], actor: 'ann', reason: 'asked to' })
+  await millrace.erase({ ids: [first?.id ?? ''], by: 'ann', reason: 'asked to' })
   await completed
   expect(await millrace.keys.stopped()).toEqual([])
   await worker.stop()

@@ -7,7 +7,7 @@ import { eventually, jobEvent, setup, signal } from '../support/setup.ts'
 
 const numbered = (count: number) => Array.from({ length: count }, (_, n) => ({ n }))
 const payload = z.object({ n: z.number() })
-const words = { actor: 'the test' }
+const words = { by: 'the test' }
 
 /** Runs that stay until they are let go, one by one or all. */
 function gate() {
@@ -98,9 +98,9 @@ describe('a limit on what runs at once', () => {
     await millrace.limits.set('browsers', { running: 1 }, words)
     for (let i = 0; i < 4; i++) door.letOne()
     await eventually(async () => door.running === 1)
-    expect(await t.sql('select actor, action, target from millrace.audit_log order by id')).toEqual([
-      { actor: 'the test', action: 'limit.set', target: 'browsers' },
-      { actor: 'the test', action: 'limit.set', target: 'browsers' },
+    expect(await t.sql('select actor as by, action, target from millrace.audit_log order by id')).toEqual([
+      { by: 'the test', action: 'limit.set', target: 'browsers' },
+      { by: 'the test', action: 'limit.set', target: 'browsers' },
     ])
     await millrace.limits.unset('browsers', words)
     await eventually(async () => door.running === 3)

@@ -164,9 +164,9 @@ test('with onDead "stop" a death stops its key, and a person lets it go on', asy
   await allDone(t)
   expect(book.ran).toEqual(['b 1', 'a 1', 'a 2'])
   expect(await millrace.keys.continue({ queue: 'ledger', key: 'a' }, { by: 'rosa' })).toBe(false)
-  const audit = await t.sql('select actor, action, target, details from millrace.audit_log')
+  const audit = await t.sql('select actor as by, action, target, details from millrace.audit_log')
   expect(audit).toEqual([
-    { actor: 'rosa', action: 'key.continue', target: 'a', details: { queue: 'ledger', stoppedBy: deadId } },
+    { by: 'rosa', action: 'key.continue', target: 'a', details: { queue: 'ledger', stoppedBy: deadId } },
   ])
 })
 

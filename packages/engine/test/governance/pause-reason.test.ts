@@ -10,7 +10,7 @@ test('a paused job is told by whom, since when, until when and why, and how to r
   await using t = await setup()
   const millrace = t.client([letter])
   const { id } = await millrace.enqueue(letter, {}, { tenant: 'acme & sons' })
-  const words = { reason: 'no toner', actor: 'ann' }
+  const words = { reason: 'no toner', by: 'ann' }
   const first = await millrace.pauses.pause({ queue: 'mail', tenant: 'acme & sons' }, words)
   const second = await millrace.pauses.pause({ type: 'letter' }, { ...words, for: '1h' })
   await millrace.pauses.pause({ tenant: 'another' }, words)
@@ -37,7 +37,7 @@ test('a job of a suspended tenant is told so', async () => {
   const { id } = await millrace.enqueue(letter, {}, { tenant: 'acme' })
   const ofTenant = async () => (await millrace.explain(id)).reasons.filter(({ mechanism }) => mechanism === 'tenant')
   expect(await ofTenant()).toEqual([])
-  const { updatedAt } = await millrace.tenants.suspend('acme', { actor: 'bob', reason: 'the invoice is open' })
+  const { updatedAt } = await millrace.tenants.suspend('acme', { by: 'bob', reason: 'the invoice is open' })
   expect(await ofTenant()).toEqual([
     {
       mechanism: 'tenant',
@@ -46,6 +46,6 @@ test('a job of a suspended tenant is told so', async () => {
       remedy: 'millrace tenants resume acme',
     },
   ])
-  await millrace.tenants.resume('acme', { actor: 'bob' })
+  await millrace.tenants.resume('acme', { by: 'bob' })
   expect(await ofTenant()).toEqual([])
 })

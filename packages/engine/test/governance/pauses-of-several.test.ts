@@ -12,8 +12,8 @@ const jobs = [letter, other]
 const handlers = jobs.map((job) => implement(job, () => {}))
 
 const queue = { queue: 'mail' }
-const counsel = { actor: 'counsel', reason: 'legal hold' }
-const robot = { actor: 'robot', reason: 'the printer is warm', for: '1m' } as const
+const counsel = { by: 'counsel', reason: 'legal hold' }
+const robot = { by: 'robot', reason: 'the printer is warm', for: '1m' } as const
 
 async function setup() {
   const t = await base()
@@ -27,11 +27,11 @@ test('a pause of one minute does not end the legal hold that somebody else has s
   const { millrace, clock } = t
   await millrace.pauses.pause(queue, counsel)
   await millrace.pauses.pause(queue, robot)
-  expect((await millrace.pauses.list()).map(({ author }) => author)).toEqual(['counsel', 'robot'])
+  expect((await millrace.pauses.list()).map(({ by }) => by)).toEqual(['counsel', 'robot'])
   await t.work()
   const { id } = await millrace.enqueue(letter, {}, { tenant: 'acme' })
   clock.advance('2m')
-  expect(await millrace.pauses.list()).toMatchObject([{ author: 'counsel', reason: 'legal hold', expiresAt: null }])
+  expect(await millrace.pauses.list()).toMatchObject([{ by: 'counsel', reason: 'legal hold', expiresAt: null }])
   await jobEvent(millrace, 'job_completed', (await millrace.enqueue(other, {})).id)
   expect(await millrace.job(id)).toMatchObject({ status: 'pending' })
   expect((await millrace.explain(id)).reasons).toMatchObject([
@@ -47,19 +47,19 @@ test('resume ends the pause of its caller, and lists those of others', async () 
   await millrace.pauses.pause(queue, counsel)
   await millrace.pauses.pause(queue, robot)
   await millrace.pauses.pause({ type: 'letter' }, robot)
-  expect(await millrace.pauses.resume(queue, { actor: 'ann' })).toMatchObject({
+  expect(await millrace.pauses.resume(queue, { by: 'ann' })).toMatchObject({
     ended: [],
-    others: [{ author: 'counsel' }, { author: 'robot' }],
+    others: [{ by: 'counsel' }, { by: 'robot' }],
   })
   expect(await millrace.pauses.resume(queue, robot)).toMatchObject({
-    ended: [{ author: 'robot', queue: 'mail' }],
-    others: [{ author: 'counsel', reason: 'legal hold' }],
+    ended: [{ by: 'robot', queue: 'mail' }],
+    others: [{ by: 'counsel', reason: 'legal hold' }],
   })
   expect(await millrace.pauses.list()).toMatchObject([
-    { author: 'counsel', queue: 'mail' },
-    { author: 'robot', type: 'letter' },
+    { by: 'counsel', queue: 'mail' },
+    { by: 'robot', type: 'letter' },
   ])
-  await expect(millrace.pauses.resume(queue, { actor: '' })).rejects.toThrow(InvalidDefinition)
+  await expect(millrace.pauses.resume(queue, { by: '' })).rejects.toThrow(InvalidDefinition)
 })
 
 test('resume with all ends the pauses of everybody, of that target only', async () => {
@@ -68,21 +68,21 @@ test('resume with all ends the pauses of everybody, of that target only', async 
   await millrace.pauses.pause(queue, counsel)
   await millrace.pauses.pause(queue, robot)
   await millrace.pauses.pause({ ...queue, tenant: 'acme' }, counsel)
-  const { ended, others } = await millrace.pauses.resume(queue, { actor: 'ann', all: true })
-  expect(ended.map(({ author }) => author).sort()).toEqual(['counsel', 'robot'])
+  const { ended, others } = await millrace.pauses.resume(queue, { by: 'ann', all: true })
+  expect(ended.map(({ by }) => by).sort()).toEqual(['counsel', 'robot'])
   expect(others).toEqual([])
   expect(await millrace.pauses.list()).toMatchObject([{ queue: 'mail', tenant: 'acme' }])
   expect(
-    await t.sql(`select actor, details->'ended' as ended from millrace.audit_log where action = 'pause.end'`),
+    await t.sql(`select actor as by, details->'ended' as ended from millrace.audit_log where action = 'pause.end'`),
   ).toEqual([
     {
-      actor: 'ann',
-      ended: [counsel, robot].map(({ actor: author, reason }) => ({ author, reason })),
+      by: 'ann',
+      ended: [counsel, robot].map(({ by, reason }) => ({ by, reason })),
     },
   ])
 })
 
-test('a second pause by the same actor replaces the first, also one that is over', async () => {
+test('a second pause by the same by replaces the first, also one that is over', async () => {
   await using t = await setup()
   const { millrace, clock } = t
   await millrace.pauses.pause(queue, robot)
@@ -90,5 +90,5 @@ test('a second pause by the same actor replaces the first, also one that is over
   expect(await millrace.pauses.resume(queue, robot)).toEqual({ ended: [], others: [] })
   await millrace.pauses.pause(queue, { ...robot, for: '1h' })
   await millrace.pauses.pause(queue, { ...robot, reason: 'it is hot' })
-  expect(await millrace.pauses.list()).toMatchObject([{ author: 'robot', reason: 'it is hot' }])
+  expect(await millrace.pauses.list()).toMatchObject([{ by: 'robot', reason: 'it is hot' }])
 })

@@ -12,7 +12,7 @@ const fax = defineJob({ type: 'fax', queue: queues.a, payload })
 const other = defineJob({ type: 'other', queue: queues.b, payload })
 const jobs = [mail, fax, other]
 const handlers = jobs.map((job) => implement(job, () => {}))
-const words = { actor: 'the test', reason: 'the printer is on fire' }
+const words = { by: 'the test', reason: 'the printer is on fire' }
 const numbered = (count: number) => Array.from({ length: count }, (_, n) => ({ n }))
 
 describe('a pause', () => {
@@ -36,8 +36,8 @@ describe('a pause', () => {
     for (const [name, id] of all) if (!held.includes(name)) await jobEvent(millrace, 'job_completed', id)
     for (const [name, id] of all)
       if (held.includes(name)) expect((await millrace.job(id))?.status, name).toBe('pending')
-    const { reason, actor: author } = words
-    expect(await millrace.pauses.resume(target, words)).toMatchObject({ ended: [{ reason, author }], others: [] })
+    const { reason, by } = words
+    expect(await millrace.pauses.resume(target, words)).toMatchObject({ ended: [{ reason, by }], others: [] })
     for (const [, id] of all) await jobEvent(millrace, 'job_completed', id)
     expect(await millrace.pauses.resume(target, words)).toEqual({ ended: [], others: [] })
   })
@@ -105,21 +105,23 @@ describe('a pause', () => {
     await using t = await setup()
     const millrace = t.client(jobs)
     await millrace.pauses.pause({ queue: 'a', tenant: 'x' }, { ...words, for: '1h' })
-    await millrace.pauses.resume({ queue: 'a', tenant: 'x' }, { actor: 'somebody else', all: true })
-    expect(await t.sql('select actor, action, target, tenant, details from millrace.audit_log order by id')).toEqual([
+    await millrace.pauses.resume({ queue: 'a', tenant: 'x' }, { by: 'somebody else', all: true })
+    expect(
+      await t.sql('select actor as by, action, target, tenant, details from millrace.audit_log order by id'),
+    ).toEqual([
       {
-        actor: 'the test',
+        by: 'the test',
         action: 'pause.set',
         target: 'queue a, tenant x',
         tenant: 'x',
         details: { reason: words.reason, forMs: 3_600_000 },
       },
       {
-        actor: 'somebody else',
+        by: 'somebody else',
         action: 'pause.end',
         target: 'queue a, tenant x',
         tenant: 'x',
-        details: { all: true, ended: [{ author: 'the test', reason: words.reason }] },
+        details: { all: true, ended: [{ by: 'the test', reason: words.reason }] },
       },
     ])
   })
@@ -166,8 +168,6 @@ describe('a pause', () => {
     await expect(millrace.pauses.pause({}, words)).rejects.toThrow(InvalidDefinition)
     await expect(millrace.pauses.pause({ queue: 'c' }, words)).rejects.toThrow(/no queue "c"/)
     await expect(millrace.pauses.pause({ type: 'mial' }, words)).rejects.toThrow(/Did you mean "mail"/)
-    await expect(millrace.pauses.pause({ queue: 'a' }, { actor: 'x', reason: '' })).rejects.toThrow(
-      /a reason and an actor/,
-    )
+    await expect(millrace.pauses.pause({ queue: 'a' }, { by: 'x', reason: '' })).rejects.toThrow(/a reason and `by`/)
   })
 })

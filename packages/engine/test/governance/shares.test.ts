@@ -6,7 +6,7 @@ import { eventually, type Setup, setup, signal } from '../support/setup.ts'
 const queues = defineQueues({ shared: { concurrency: 10 }, other: { concurrency: 10 } })
 const work = defineJob({ type: 'work', queue: queues.shared, payload: z.object({ n: z.number() }) })
 const numbered = (count: number) => Array.from({ length: count }, (_, n) => ({ n }))
-const words = { actor: 'the test' }
+const words = { by: 'the test' }
 
 /** Handlers that stay until they are let go; who runs is visible. */
 function held() {

@@ -216,7 +216,7 @@ describe('the record of a step', () => {
     await using t = await bench((_, ctx) => ctx.step('charge', () => 1))
     const id = await t.enqueue()
     await t.drained()
-    await t.millrace.erase({ ids: [id], actor: 'ops', reason: 'asked' })
+    await t.millrace.erase({ ids: [id], by: 'ops', reason: 'asked' })
     expect(await t.records()).toEqual([])
   })
 })

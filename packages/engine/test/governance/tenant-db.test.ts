@@ -103,7 +103,7 @@ describe('ctx.tenantDb', () => {
     expect(await t.tasks()).toHaveLength(2)
     expect(await t.audit()).toEqual([
       {
-        actor: `job:${id}`,
+        by: `job:${id}`,
         action: 'tenant.isolation_violation',
         target: 'table:task',
         tenant: 'a',
@@ -121,7 +121,7 @@ describe('ctx.tenantDb', () => {
     const { id } = await t.ended()
     expect(errors).toEqual([expect.any(TenantIsolationViolation)])
     expect(errors[0]).toMatchObject({ jobId: id, type: 'report', tenant: 'a', otherTenant: 'b', table: null })
-    expect(await t.audit()).toMatchObject([{ actor: `job:${id}`, tenant: 'a', details: { otherTenant: 'b' } }])
+    expect(await t.audit()).toMatchObject([{ by: `job:${id}`, tenant: 'a', details: { otherTenant: 'b' } }])
   })
 
   test('a violation that the handler swallows is audited, and what it wrote beside it is not committed', async () => {
@@ -386,7 +386,7 @@ describe('ctx.tenantDb elsewhere', () => {
       reason: 'unrecoverable',
       failure: { class: 'TenantIsolationViolation' },
     })
-    expect(await t.audit()).toMatchObject([{ actor: `job:${id}`, target: 'table:task', tenant: 'a' }])
+    expect(await t.audit()).toMatchObject([{ by: `job:${id}`, target: 'table:task', tenant: 'a' }])
     expect(await t.tasks()).toHaveLength(2)
   })
 })

@@ -19,7 +19,7 @@ const warned = defineJob({ type: 'warned', queue: queues.warned, payload })
 const exact = defineJob({ type: 'exact', queue: queues.exact, payload })
 const deferred = defineJob({ type: 'deferred', queue: queues.deferred, payload })
 const jobs = [free, warned, exact, deferred]
-const words = { actor: 'the test', reason: 'unpaid' }
+const words = { by: 'the test', reason: 'unpaid' }
 const numbered = (count: number) => Array.from({ length: count }, (_, n) => ({ n }))
 
 describe('a tenant', () => {
@@ -119,7 +119,7 @@ describe('a tenant', () => {
     await expect(tenants.set('x', { weight: 0 }, words)).rejects.toThrow(/from 1/)
     await expect(tenants.set('x', { weight: 2_000 }, words)).rejects.toThrow(/1000/)
     await expect(tenants.set('', { weight: 2 }, words)).rejects.toThrow(/name/)
-    await expect(tenants.suspend('x', { actor: '' })).rejects.toThrow(/actor/)
+    await expect(tenants.suspend('x', { by: '' })).rejects.toThrow(/by/)
   })
 })
 
@@ -213,9 +213,9 @@ describe('the jobs a tenant may have in a queue', () => {
     expect(await millrace.tenants.unlimit('x', 'free', words)).toBe(true)
     expect((await millrace.enqueue(free, { n: 1 }, { tenant: 'x' })).status).toBe('queued')
     expect(await millrace.tenants.limits('x')).toEqual([])
-    expect(await t.sql(`select actor, tenant, target from millrace.audit_log where action = 'tenant.unlimit'`)).toEqual(
-      [{ actor: words.actor, tenant: 'x', target: 'free' }],
-    )
+    expect(
+      await t.sql(`select actor as by, tenant, target from millrace.audit_log where action = 'tenant.unlimit'`),
+    ).toEqual([{ by: words.by, tenant: 'x', target: 'free' }])
     expect(await millrace.tenants.unlimit('x', 'free', words)).toBe(false)
   })
 })

@@ -53,9 +53,9 @@ describe('a pause', () => {
     await pod.fire()
     expect(await schedules.resume('hourly', by)).toMatchObject({ status: 'active', nextAt: at('06:00:00') })
     expect(await t.ticks()).toEqual([])
-    expect(await t.sql('select actor, action, target from millrace.audit_log order by id')).toEqual([
-      { actor: 'the test', action: 'schedule.pause', target: 'hourly' },
-      { actor: 'the test', action: 'schedule.resume', target: 'hourly' },
+    expect(await t.sql('select actor as by, action, target from millrace.audit_log order by id')).toEqual([
+      { by: 'the test', action: 'schedule.pause', target: 'hourly' },
+      { by: 'the test', action: 'schedule.resume', target: 'hourly' },
     ])
   })
 
@@ -147,8 +147,8 @@ test('run now is a tick of its own, also of a paused one, and when it is next st
     nextAt: at('01:00:00'),
     lastFireAt: null,
     ticks: [
-      { origin: 'manual', author: 'the test', jobId: second.jobId },
-      { origin: 'manual', author: 'the test', jobId: first.jobId },
+      { origin: 'manual', by: 'the test', jobId: second.jobId },
+      { origin: 'manual', by: 'the test', jobId: first.jobId },
     ],
   })
 })

@@ -61,7 +61,7 @@ test('pages that several processes write at once come to one job for each tenant
 
 test('suspended and deleted tenants get none, and one that is refused does not keep the others from theirs', async () => {
   await using t = await withTenants(6)
-  const actor = { actor: 'the test', reason: 'unpaid' }
+  const by = { by: 'the test', reason: 'unpaid' }
   const pod = await t.pod(
     [
       defineSchedule({
@@ -74,10 +74,10 @@ test('suspended and deleted tenants get none, and one that is refused does not k
     ],
     { jobs: [sync] },
   )
-  await pod.millrace.tenants.suspend('tenant-0002', actor)
-  await pod.millrace.tenants.delete('tenant-0003', actor)
+  await pod.millrace.tenants.suspend('tenant-0002', by)
+  await pod.millrace.tenants.delete('tenant-0003', by)
   // The enqueue refuses this one: it may have no jobs at all.
-  await pod.millrace.tenants.limit('tenant-0006', 'tenants', { jobs: 0, over: 'reject' }, actor)
+  await pod.millrace.tenants.limit('tenant-0006', 'tenants', { jobs: 0, over: 'reject' }, by)
   t.clock.moveTo('2030-01-01T03:00:00Z')
   await pod.fire()
   expect((await t.jobs()).map(({ tenant }) => tenant)).toEqual(['tenant-0001'])

@@ -313,11 +313,11 @@ test('what is thrown about a sensitive job is not stored, and its payload is not
 test('a tenant that is suspended is skipped, and told so', async () => {
   await using t = await scheduling()
   const pod = await t.pod([defineSchedule({ ...hourly, payload: { n: 1 }, tenant: 'acme' })])
-  await pod.millrace.tenants.suspend('acme', { actor: 'the test', reason: 'unpaid' })
+  await pod.millrace.tenants.suspend('acme', { by: 'the test', reason: 'unpaid' })
   t.clock.advance('1h')
   await pod.fire()
   expect(await t.ticks()).toMatchObject([{ outcome: 'skipped', reason: expect.stringContaining('acme') }])
-  await pod.millrace.tenants.resume('acme', { actor: 'the test' })
+  await pod.millrace.tenants.resume('acme', { by: 'the test' })
   t.clock.advance('1h')
   await pod.fire()
   expect(await t.jobs()).toMatchObject([{ tenant: 'acme' }])

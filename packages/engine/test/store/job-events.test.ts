@@ -95,7 +95,7 @@ describe('the history of a job', () => {
       'completed: processing → completed',
     ])
     const [enqueued, claimed, retried, again, completed] = await t.millrace.history(id)
-    expect(enqueued).toMatchObject({ at: new Date('2026-01-01T00:00:00Z'), actor: 'web', attempt: 0, runId: null })
+    expect(enqueued).toMatchObject({ at: new Date('2026-01-01T00:00:00Z'), by: 'web', attempt: 0, runId: null })
     expect(claimed).toMatchObject({ attempt: 1, runId: expect.any(String), workerId: expect.any(String) })
     expect(retried).toMatchObject({ attempt: 1, runId: claimed?.runId, dueAt: new Date('2026-01-01T00:01:00Z') })
     expect(again?.runId).not.toBe(claimed?.runId)
@@ -120,21 +120,21 @@ describe('the history of a job', () => {
     })
     expect((await t.millrace.history(dead)).at(-1)).toMatchObject({ event: 'dead', detail: 'unrecoverable' })
     const redriven = (await t.millrace.retry(dead, { by: 'ops' })) as { jobId: string }
-    expect(await t.millrace.history(redriven.jobId)).toMatchObject([{ event: 'enqueued', actor: 'ops' }])
+    expect(await t.millrace.history(redriven.jobId)).toMatchObject([{ event: 'enqueued', by: 'ops' }])
   })
 
   test('tells of what people did: made due, prioritised, cancelled while it waited', async () => {
     await using t = await watching()
     const { id } = await t.millrace.enqueue(watched, {}, { delay: '1h' })
-    await t.millrace.prioritise(id, 1, { actor: 'ann' })
+    await t.millrace.prioritise(id, 1, { by: 'ann' })
     await t.sql('update millrace.job set priority = 0 where id = $1', [id])
     await t.millrace.runNow(id)
     await t.millrace.runNow(id)
     await t.millrace.cancel(id, { reason: 'changed my mind' })
     expect(await t.millrace.history(id)).toMatchObject([
       { event: 'enqueued' },
-      { event: 'prioritised', actor: 'ann', detail: '5 to 1', fromStatus: 'pending', toStatus: 'pending' },
-      { event: 'boosted', actor: null, detail: '1 to 0' },
+      { event: 'prioritised', by: 'ann', detail: '5 to 1', fromStatus: 'pending', toStatus: 'pending' },
+      { event: 'boosted', by: null, detail: '1 to 0' },
       { event: 'made_due', dueAt: new Date('2026-01-01T00:00:00Z') },
       { event: 'cancelled', fromStatus: 'pending', toStatus: 'cancelled', detail: 'changed my mind', runId: null },
     ])
@@ -156,7 +156,7 @@ describe('the history of a job', () => {
     await t.millrace.enqueue(debounced, { n: 2 }, { createdBy: 'web' })
     t.clock.advance('10s')
     await t.millrace.enqueue(debounced, { n: 2 })
-    expect((await t.millrace.history(id)).map(({ event, actor }) => [event, actor])).toEqual([
+    expect((await t.millrace.history(id)).map(({ event, by }) => [event, by])).toEqual([
       ['enqueued', null],
       ['replaced', 'web'],
       ['put_off', null],
@@ -207,7 +207,7 @@ describe('the history of a job', () => {
           const options = fate === 'never claimed' ? { delay: '10m' as const } : {}
           const { id } = await t.millrace.enqueue(isOrdered ? ordered : watched, { fate }, options)
           for (const act of acts) {
-            if (act === 'prioritise') await t.millrace.prioritise(id, 2, { actor: 'ann' })
+            if (act === 'prioritise') await t.millrace.prioritise(id, 2, { by: 'ann' })
             if (act === 'runNow') await t.millrace.runNow(id)
             if (act === 'cancel') await t.millrace.cancel(id)
             if (act === 'advance') t.clock.advance('1m')
@@ -233,7 +233,7 @@ describe('the history of a job', () => {
     await using t = await watching()
     const { id } = await t.millrace.enqueue(watched, {})
     await t.millrace.cancel(id, { reason: 'Ann asked' })
-    await t.millrace.erase({ ids: [id], actor: 'ops', reason: 'asked' })
+    await t.millrace.erase({ ids: [id], by: 'ops', reason: 'asked' })
     expect((await t.millrace.history(id)).map(({ detail }) => detail)).toEqual([null, '[erased]'])
   })
 

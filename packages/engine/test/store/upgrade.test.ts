@@ -133,7 +133,7 @@ describe('a filled database of version 0021', () => {
     expect(await t.millrace.explain('115')).toMatchObject({ reasons: [{ mechanism: 'tenant' }] })
     expect(await t.millrace.enqueue(unique, { name: 'again' })).toMatchObject({ status: 'duplicate', id: '116' })
     const resumed = [112, 116].map((id) => jobEvent(t.millrace, 'job_completed', String(id)))
-    await t.millrace.pauses.resume({ queue: 'held' }, { actor: 'ann' })
+    await t.millrace.pauses.resume({ queue: 'held' }, { by: 'ann' })
     await Promise.all(resumed)
   })
 

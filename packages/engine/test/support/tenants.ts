@@ -40,7 +40,7 @@ export async function tenants() {
       return { millrace, worker }
     },
     tasks: () => t.sql('select id, organization_id, title from task order by id'),
-    audit: () => t.sql('select actor, action, target, tenant, details from millrace.audit_log order by id'),
+    audit: () => t.sql('select actor as by, action, target, tenant, details from millrace.audit_log order by id'),
     async [Symbol.asyncDispose]() {
       await t[Symbol.asyncDispose]()
       const admin = new pg.Client(inject('serverUrl'))

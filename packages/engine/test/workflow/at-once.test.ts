@@ -114,10 +114,10 @@ test('a workflow that is erased while a job of it runs ends, and nothing of it i
   await using t = await running([flow], deeds)
   const { id } = await t.workflows.start(flow, undefined, { tenant: 'acme' })
   await isRunning.promise
-  expect((await t.millrace.erase({ tenant: 'acme', actor: 'ann', reason: 'asked' })).running).toHaveLength(1)
+  expect((await t.millrace.erase({ tenant: 'acme', by: 'ann', reason: 'asked' })).running).toHaveLength(1)
   mayEnd.resolve()
   await t.workflows.result(id)
-  await t.millrace.erase({ tenant: 'acme', actor: 'ann', reason: 'asked' })
+  await t.millrace.erase({ tenant: 'acme', by: 'ann', reason: 'asked' })
   const left = await t.sql('select payload, result, reason from millrace.workflow_item')
   expect(JSON.stringify(left)).not.toMatch(/secret/)
 })

@@ -126,8 +126,8 @@ describe('resume', () => {
     expect(after).toMatchObject({ jobs: 6, completed: 6, failed: 0 })
     expect(after?.jobIds).not.toContain(letter.jobId)
     expect(await t.millrace.deadLetters.list({ status: 'pending' })).toEqual([])
-    expect(await t.sql(`select actor, action from millrace.audit_log where target = $1`, [id])).toEqual([
-      { actor: 'ann', action: 'workflow.resume' },
+    expect(await t.sql(`select actor as by, action from millrace.audit_log where target = $1`, [id])).toEqual([
+      { by: 'ann', action: 'workflow.resume' },
     ])
   })
 
@@ -213,7 +213,7 @@ test('a job that somebody cancels by itself fails its workflow', async () => {
     .step('a', work, named('a'))
     .step('b', work, { ...named('b'), after: 'a' })
   await using t = await running([slow], { done: [] })
-  await t.millrace.pauses.pause({ queue: 'steps' }, { actor: 'ann', reason: 'test' })
+  await t.millrace.pauses.pause({ queue: 'steps' }, { by: 'ann', reason: 'test' })
   const { id } = await t.workflows.start(slow)
   const [jobId] = (await t.workflows.get(id))?.steps[0]?.jobIds ?? []
   expect(await t.millrace.explain(jobId as string)).toMatchObject({ reasons: [{ mechanism: 'pause' }] })

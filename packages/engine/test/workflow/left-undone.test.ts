@@ -146,14 +146,14 @@ describe('the sweep', () => {
     await t.sql(`update millrace.job set tenant = null`)
     const claimed = await t.claim()
     await t.db.transaction((tx) => settle(tx, null, claimed))
-    await t.millrace.tenants.suspend('acme', { actor: 'ann', reason: 'unpaid' })
+    await t.millrace.tenants.suspend('acme', { by: 'ann', reason: 'unpaid' })
     await t.sweep.tick()
     expect(await t.millrace.workflows.get(id)).toMatchObject({
       status: 'running',
       held: expect.stringMatching(/unpaid/),
     })
     expect(await t.jobs()).toEqual([])
-    await t.millrace.tenants.resume('acme', { actor: 'ann' })
+    await t.millrace.tenants.resume('acme', { by: 'ann' })
     // Not at once: others come first.
     expect(await t.sweep.tick()).toMatchObject({ advanced: 0 })
     await t.aMinuteLater()
@@ -225,7 +225,7 @@ test('a workflow is forgotten as a whole when its retention is over, and erased 
   const kept = await t.workflows.start(pair)
   await t.workflows.result(id)
   await t.workflows.result(kept.id)
-  await t.millrace.erase({ tenant: 'acme', actor: 'ann', reason: 'asked for it' })
+  await t.millrace.erase({ tenant: 'acme', by: 'ann', reason: 'asked for it' })
   const rest = await t.sql(
     `select to_jsonb(w) || to_jsonb(i) as row from millrace.workflow w join millrace.workflow_item i on workflow_id = w.id where w.id = $1`,
     [id],

@@ -43,11 +43,11 @@ test('a rotation brings what workflows keep under the first key, and until then 
   const [, before] = await millrace.encryptionKeys.status()
   expect(before).toMatchObject({ id: 'a', live: 0, deadLetters: 0, archive: 0, workflows: 1, isNeeded: true })
   const stranger = t.client([], { encryption: ringOf('b', 'a') })
-  expect(await stranger.encryptionKeys.rotate({ actor: 'ann' })).toMatchObject({
+  expect(await stranger.encryptionKeys.rotate({ by: 'ann' })).toMatchObject({
     rotated: { workflows: 0 },
     unreadable: [{ place: 'workflows', keyId: 'a' }],
   })
-  expect(await millrace.encryptionKeys.rotate({ actor: 'ann' })).toMatchObject({
+  expect(await millrace.encryptionKeys.rotate({ by: 'ann' })).toMatchObject({
     rotated: { workflows: 1 },
     unreadable: [],
   })
@@ -77,7 +77,7 @@ test('an erasure locks items before steps, as whoever ends jobs does: neither wa
   const other = await t.pool.connect()
   await other.query('begin')
   await other.query('select from millrace.workflow_item where workflow_id = $1 for no key update', [id])
-  const erased = t.millrace.erase({ ids: [jobId as string], actor: 'ann', reason: 'asked' })
+  const erased = t.millrace.erase({ ids: [jobId as string], by: 'ann', reason: 'asked' })
   await eventually(async () => {
     const waiting = `select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`
     return (await t.sql(waiting)).length > 0

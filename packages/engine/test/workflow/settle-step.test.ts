@@ -125,7 +125,7 @@ test('a result is written although what follows waits for a lock that somebody e
     .step('b', limited, { ...named('b'), after: 'a' })
   await using t = await setup()
   const millrace = t.client([work, limited], { workflows: [flow] })
-  await millrace.tenants.limit('acme', 'tenants', { jobs: 1_000, over: 'reject' }, { actor: 'ann' })
+  await millrace.tenants.limit('acme', 'tenants', { jobs: 1_000, over: 'reject' }, { by: 'ann' })
   const isDone = signal()
   const mayEnd = signal()
   const handlers = [
@@ -185,7 +185,7 @@ test('a result is written although what follows has to wait for its tenant, and 
   const started = millrace.events.next('job_started')
   const { id } = await millrace.workflows.start(flow, undefined, { tenant: 'acme' })
   await started
-  await millrace.tenants.suspend('acme', { actor: 'ann', reason: 'unpaid' })
+  await millrace.tenants.suspend('acme', { by: 'ann', reason: 'unpaid' })
   const completed = millrace.events.next('job_completed')
   mayEnd.resolve()
   await completed

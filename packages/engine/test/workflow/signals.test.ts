@@ -34,8 +34,8 @@ describe('a signal', () => {
       results: { ship: { did: 'ann 2024' } },
     })
     expect((await t.workflows.get(id))?.steps[1]).toMatchObject({ status: 'completed', dueAt: null })
-    const [entry] = await t.sql('select actor, target, details from millrace.audit_log')
-    expect(entry).toEqual({ actor: 'bob', target: id, details: { name: 'approval', signal: 'approved' } })
+    const [entry] = await t.sql('select actor as by, target, details from millrace.audit_log')
+    expect(entry).toEqual({ by: 'bob', target: id, details: { name: 'approval', signal: 'approved' } })
   })
 
   test('that comes before its step waits for it', async () => {
@@ -124,7 +124,7 @@ describe('a signal', () => {
     const millrace = t.client([], { workflows: [flow] })
     const { id } = await millrace.workflows.start(flow, undefined, { tenant: 'acme' })
     await millrace.workflows.signal(id, 'go', { n: 1 }, { by: 'bob' })
-    await millrace.erase({ tenant: 'acme', actor: 'bob', reason: 'asked' })
+    await millrace.erase({ tenant: 'acme', by: 'bob', reason: 'asked' })
     expect(await t.sql('select payload from millrace.workflow_signal')).toEqual([{ payload: { erased: true } }])
     const { db } = Millrace.servicesOf(millrace as never)
     expect(await workflowPrune(db, null, 100)).toBe(1)

@@ -3,7 +3,7 @@
 -- Returns: the entries.
 -- Locks:   nothing.
 -- Index:   audit_log_pkey, audit_log_by_tenant_idx
-select id, at, actor, action, target, tenant, details
+select id, at, actor as by, action, target, tenant, details
 from millrace.audit_log
 where $1::text is null or tenant = $1
 order by id desc

@@ -10,8 +10,8 @@ with ended as (
     and tenant is not distinct from $4
     and ($5::text is null or author = $5)
     and (expires_at is null or expires_at > coalesce($1, now()))
-  returning id, queue, type, tenant, reason, author, created_at, expires_at
+  returning id, queue, type, tenant, reason, author as by, created_at, expires_at
 )
-select queue, type, tenant, reason, author, created_at, expires_at
+select queue, type, tenant, reason, by, created_at, expires_at
 from ended
 order by id;

@@ -2,7 +2,7 @@
 -- Params:  $1 now timestamptz or null
 -- Returns: the pauses.
 -- Locks:   none
-select queue, type, tenant, reason, author, created_at, expires_at
+select queue, type, tenant, reason, author as by, created_at, expires_at
 from millrace.pause
 where expires_at is null or expires_at > coalesce($1, now())
 order by id;

@@ -8,4 +8,4 @@ insert into millrace.pause (queue, type, tenant, reason, author, created_at, exp
 values ($2, $3, $4, $5, $6, coalesce($1, now()), coalesce($1, now()) + $7::float8 * interval '1 millisecond')
 on conflict (queue, type, tenant, author) do update
 set reason = excluded.reason, created_at = excluded.created_at, expires_at = excluded.expires_at
-returning queue, type, tenant, reason, author, created_at, expires_at;
+returning queue, type, tenant, reason, author as by, created_at, expires_at;

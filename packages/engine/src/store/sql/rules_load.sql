@@ -7,7 +7,7 @@ select
   (select version from millrace.rules_version)::float8 as version,
   (select jsonb_agg(jsonb_build_object('name', name, 'status', status, 'weight', weight, 'minSlots', min_slots, 'maxSlots', max_slots, 'reason', reason))
    from millrace.tenant where status <> 'active' or weight <> 1 or min_slots <> 0 or max_slots is not null) as tenants,
-  (select jsonb_agg(jsonb_build_object('queue', queue, 'type', type, 'tenant', tenant, 'reason', reason, 'author', author,
+  (select jsonb_agg(jsonb_build_object('queue', queue, 'type', type, 'tenant', tenant, 'reason', reason, 'by', author,
      'sinceMs', extract(epoch from created_at)::float8 * 1000, 'untilMs', extract(epoch from expires_at)::float8 * 1000))
    from millrace.pause) as pauses,
   (select jsonb_agg(jsonb_build_object('name', name, 'running', running, 'rateJobs', rate_jobs, 'rateMs', rate_ms))
