@@ -2,7 +2,8 @@
 import { existsSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
-import type { JobContext, Queryable } from 'millrace'
+import type { JobContext } from 'millrace'
+import type pg from 'pg'
 import { itemOf, LARGE_RESULT } from './corpus.ts'
 import type { Recorder, RunFact } from './history.ts'
 import type { Task } from './tasks.ts'
@@ -10,7 +11,7 @@ import type { Task } from './tasks.ts'
 export interface DeedServices {
   record: Recorder
   /** For effects outside transactions: straight to the server, never through a proxy. */
-  effects: Queryable
+  effects: pg.Pool
   /** A file: while it is missing, 'hold' holds. */
   gate: string
 }

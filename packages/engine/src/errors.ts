@@ -18,6 +18,7 @@ export type MillraceErrorCode =
   | 'tenant_limit_reached'
   | 'key_busy'
   | 'enqueue_unknown'
+  | 'not_a_transaction'
   | 'lease_lost'
   | 'timed_out'
   | 'isolated_crash'
@@ -285,6 +286,16 @@ export class EnqueueUnknown extends MillraceError {
       'enqueue_unknown',
       `The connection was lost before Postgres confirmed job "${type}": it may or may not be enqueued. ${remedy}`,
       cause,
+    )
+  }
+}
+
+/** `tx` is no open transaction, so the call would not be part of one. Nothing was written. */
+export class NotATransaction extends MillraceError {
+  constructor(why: string) {
+    super(
+      'not_a_transaction',
+      `\`tx\` is not an open transaction: ${why}. Nothing was written. Pass the client on which you ran \`begin\`, or the transaction that your library hands to its callback; without one, leave \`tx\` out.`,
     )
   }
 }

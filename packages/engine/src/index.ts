@@ -112,6 +112,7 @@ export {
   MillraceError,
   type MillraceErrorCode,
   NewerPayload,
+  NotATransaction,
   OnceBusy,
   PayloadNotUpgraded,
   ResultMismatch,

@@ -4,9 +4,11 @@ import { toRows } from './rows.ts'
 import { statementTexts } from './sql.generated.ts'
 import { valueTypes } from './value-types.ts'
 
-/** Anything that can run SQL: a `pg` client or pool, or an ORM's transaction wrapped in that shape. */
+/** A transaction: a `pg` client that has begun one, or an ORM's transaction wrapped in that shape. */
 export interface Queryable {
   query(text: string, values?: unknown[]): Promise<{ rows: unknown[] }>
+  /** Only a `pg` pool has it. Each query on a pool may run on another connection, outside of your transaction. */
+  readonly totalCount?: never
 }
 
 export type StatementName = keyof typeof statementTexts

@@ -1,9 +1,11 @@
-// A transaction on one connection: runs our statements, and is itself a `tx` for the caller's own SQL.
+// A transaction on one connection: runs our statements, and is itself a `tx` for the caller's own SQL. On a connection on
+// which none was begun, each statement is a transaction of its own.
 //
 // On connections of ours statements are sent as they come, without waiting for the answer to the one before: what is asked
 // for together shares a way to the server. A caller's connection gets one at a time.
 import pg from 'pg'
 import { monotonicMs } from '../clock.ts'
+import { demandTransaction } from './begun.ts'
 import type { Session } from './db.ts'
 import { ALWAYS_KEPT, type KeptPlans, preparedName } from './kept-plan.ts'
 import { type Query, type Queryable, runOn, type StatementName, statementsFor, tuplesOn } from './statements.ts'
@@ -133,8 +135,9 @@ export class CommitUnknown extends Error {
   }
 }
 
-/** Our statements on a transaction that the caller owns. */
+/** Our statements on a transaction that the caller owns. Throws NotATransaction. */
 export function sessionOn(tx: Queryable, schema: string): Transaction {
+  demandTransaction(tx)
   return tx instanceof TenantTransaction ? new TenantSession(tx, schema) : new Transaction(tx, schema)
 }
 

@@ -6,7 +6,7 @@ import { socketOf } from '../store/connections.ts'
 import type { Session } from '../store/db.ts'
 import { Flood } from '../store/flood.ts'
 import { channelOf, type Message, notify } from '../store/notifications.ts'
-import { sessionOn } from '../store/transaction.ts'
+import { Transaction } from '../store/transaction.ts'
 import { Inbox } from './inbox.ts'
 import type { IgnoredBecause, PulseSettings } from './pulse-protocol.ts'
 
@@ -55,7 +55,7 @@ export class PulseConnection {
 
   /** The session, if there is a connection. */
   get current(): Session | undefined {
-    return this.#client === undefined ? undefined : sessionOn(this.#client, this.#settings.schema)
+    return this.#client === undefined ? undefined : new Transaction(this.#client, this.#settings.schema)
   }
 
   /** The session, on a new connection if need be. */
@@ -120,7 +120,7 @@ export class PulseConnection {
       throw error
     }
     this.#client = client
-    return sessionOn(client, this.#settings.schema)
+    return new Transaction(client, this.#settings.schema)
   }
 
   /**
@@ -156,7 +156,7 @@ export class PulseConnection {
         this.#onEcho = (echo) => echo === token && resolve(isIdle())
         setTimeout(() => resolve(false), ECHO_MS)
       })
-      await notify(sessionOn(sender, schema), schema, [{ kind: 'echo', token }])
+      await notify(new Transaction(sender, schema), schema, [{ kind: 'echo', token }])
       return (await heard) && client === this.#client
     } finally {
       this.#onEcho = () => {}

@@ -1,6 +1,15 @@
 // Checked by the compiler in `npm run build`: each @ts-expect-error fails the build if the line below it compiles.
 
-import { cancel, createMillrace, defineJob, defineQueues, type EnqueueResult, implement } from 'millrace'
+import {
+  cancel,
+  createMillrace,
+  defineJob,
+  defineQueues,
+  defineWorkflow,
+  type EnqueueResult,
+  implement,
+} from 'millrace'
+import type pg from 'pg'
 import { expectTypeOf, test } from 'vitest'
 import { z } from 'zod'
 
@@ -19,9 +28,21 @@ const derived = defineJob({
   tenant: (payload) => payload.org,
 })
 
+const workflow = defineWorkflow('workflow', {}).step('sync', derived, { payload: () => ({ org: 'o' }) })
+
 /** Only compiled, never run. */
-async function neverRun() {
+async function neverRun(pool: pg.Pool, client: pg.Client, pooled: pg.PoolClient) {
   const millrace = createMillrace({ database: '', jobs: [email, sync, derived] })
+  await millrace.enqueue(derived, { org: 'o' }, { tx: client })
+  await millrace.enqueue(derived, { org: 'o' }, { tx: pooled })
+  // @ts-expect-error a pool is no transaction
+  await millrace.enqueue(derived, { org: 'o' }, { tx: pool })
+  // @ts-expect-error the same for many
+  await millrace.enqueueMany(derived, [{ org: 'o' }], { tx: pool })
+  // @ts-expect-error the same for a workflow
+  await millrace.workflows.start(workflow, undefined, { tx: pool })
+  // @ts-expect-error the same for a signal
+  await millrace.workflows.signal('1', 'go', undefined, { by: 'ada', tx: pool })
   expectTypeOf(await millrace.enqueue(email, { to: 'a', at: '2026-01-01T00:00:00Z' })).toEqualTypeOf<EnqueueResult>()
   // @ts-expect-error a field is missing
   await millrace.enqueue(email, { to: 'a' })

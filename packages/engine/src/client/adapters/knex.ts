@@ -1,12 +1,16 @@
+import { NotATransaction } from '../../errors.ts'
 import type { Queryable } from '../../store/statements.ts'
 
 /** What is needed of a Knex transaction. */
 export interface KnexTransaction {
+  /** Knex itself does not have it. */
+  isCompleted(): boolean
   raw(sql: string, bindings: readonly unknown[]): PromiseLike<unknown>
 }
 
 /** A Knex transaction (client `pg`) as a `tx` for `enqueue` and `ctx.complete`. */
 export function fromKnex(trx: KnexTransaction): Queryable {
+  if (typeof trx.isCompleted !== 'function') throw new NotATransaction('it is Knex itself, which has a pool')
   return {
     async query(text, values = []) {
       const { sql, bindings } = withQuestionMarks(text, values)

@@ -3,7 +3,7 @@ import { sql as drizzleSql } from 'drizzle-orm'
 import { drizzle } from 'drizzle-orm/node-postgres'
 import knex from 'knex'
 import { CamelCasePlugin, Kysely, sql as kyselySql, PostgresDialect } from 'kysely'
-import { defineJob, defineQueues, implement, KeyBusy, type Queryable } from 'millrace'
+import { defineJob, defineQueues, implement, KeyBusy, NotATransaction, type Queryable } from 'millrace'
 import { fromDrizzle, fromKnex, fromKysely, fromPrisma } from 'millrace/adapters'
 import pg from 'pg'
 import { describe, expect, test } from 'vitest'
@@ -12,6 +12,8 @@ import { jobEvent, setup } from '../../support/setup.ts'
 import { prismaClient } from './prisma-client.ts'
 
 interface Library {
+  /** Hands out the library itself as if it were a transaction. */
+  mistaken(): Queryable
   /** Runs `work` in a transaction of that library: `tx` for us, `write` for its own SQL. */
   transaction<Value>(work: (tx: Queryable, write: (sql: string) => Promise<unknown>) => Promise<Value>): Promise<Value>
   close(): Promise<unknown>
@@ -30,6 +32,8 @@ const libraries: Record<string, (url: string) => Library> = {
     const pool = quietPool({ connectionString: url })
     const db = drizzle({ client: pool })
     return {
+      // @ts-expect-error a database is no transaction
+      mistaken: () => fromDrizzle(db),
       transaction: (work) =>
         db.transaction((tx) => work(fromDrizzle(tx), async (text) => tx.execute(drizzleSql.raw(text)))),
       close: () => pool.end(),
@@ -43,6 +47,8 @@ const libraries: Record<string, (url: string) => Library> = {
       plugins: [new CamelCasePlugin()],
     })
     return {
+      // @ts-expect-error Kysely itself is no transaction
+      mistaken: () => fromKysely(db),
       transaction: (work) =>
         db.transaction().execute((trx) => work(fromKysely(trx), (text) => kyselySql.raw(text).execute(trx))),
       close: () => db.destroy(),
@@ -52,6 +58,8 @@ const libraries: Record<string, (url: string) => Library> = {
   Knex: (url) => {
     const db = knex({ client: 'pg', connection: url })
     return {
+      // @ts-expect-error Knex itself is no transaction
+      mistaken: () => fromKnex(db),
       transaction: (work) => db.transaction((trx) => work(fromKnex(trx), async (text) => trx.raw(text))),
       close: () => db.destroy(),
     }
@@ -60,6 +68,8 @@ const libraries: Record<string, (url: string) => Library> = {
   Prisma: (url) => {
     const prisma = prismaClient(url)
     return {
+      // @ts-expect-error the client itself is no transaction
+      mistaken: () => fromPrisma(prisma),
       transaction: (work) => prisma.$transaction((tx) => work(fromPrisma(tx), (text) => tx.$executeRawUnsafe(text))),
       close: () => prisma.$disconnect(),
     }
@@ -89,6 +99,11 @@ describe.each(Object.entries(libraries))('a transaction of %s', (_, open) => {
       },
     }
   }
+
+  test('is not the library itself, which has a pool', async () => {
+    await using t = await withLibrary()
+    expect(() => t.library.mistaken()).toThrow(NotATransaction)
+  })
 
   test('that commits has enqueued its job, every field of it', async () => {
     await using t = await withLibrary()
@@ -241,8 +256,9 @@ test('ids are strings whatever a driver makes of bigint', async () => {
       connectionString: t.url,
       types: { getTypeParser: (oid, format) => (oid === 20 ? parse : pg.types.getTypeParser(oid, format as 'text')) },
     })
-    // A pool is no pg.Client, so its own parsers are what reads the answer.
-    const { id } = await millrace.enqueue(job, { n: 1 }, { tx: pool })
+    // Not a pg.Client, so its own parsers are what reads the answer.
+    const tx: Queryable = { query: (text, values) => pool.query(text, values) }
+    const { id } = await millrace.enqueue(job, { n: 1 }, { tx })
     expect(await millrace.job(id)).toMatchObject({ id: expect.stringMatching(/^\d+$/) })
     await pool.end()
   }

@@ -36,6 +36,7 @@ interface RawTransaction {
 
 export interface RawPrismaClient extends RawTransaction {
   $transaction<Value>(work: (tx: RawTransaction) => Promise<Value>): Promise<Value>
+  $connect(): Promise<void>
   $disconnect(): Promise<void>
 }
 
