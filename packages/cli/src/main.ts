@@ -1,5 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { Command } from 'commander'
+import { tolerateClosedOutput } from './closed-output.ts'
+import { completeTree } from './command-tree.ts'
 import { breakersCommand } from './commands/breakers.ts'
 import { budgetsCommand } from './commands/budgets.ts'
 import { cancelCommand } from './commands/cancel.ts'
@@ -47,45 +49,51 @@ Environment:
 `
 
 export async function main(argv: readonly string[] = process.argv): Promise<void> {
-  await new Command('millrace')
-    .description('Background jobs for TypeScript on PostgreSQL.')
-    .version(version(), '-v, --version', 'print the version')
-    .helpCommand('help [command]', 'show the help of a command')
-    .configureHelp({ sortSubcommands: false })
-    // What follows `psql` is psql's, even if we have an option of that name.
-    .enablePositionalOptions()
-    .showSuggestionAfterError()
-    .showHelpAfterError('Run `millrace --help` to see what there is.')
-    .addCommand(devCommand())
-    .addCommand(workCommand())
-    .addCommand(migrateCommand())
-    .addCommand(enqueueCommand())
-    .addCommand(queuesCommand())
-    .addCommand(jobsCommand())
-    .addCommand(jobCommand())
-    .addCommand(historyCommand())
-    .addCommand(explainCommand())
-    .addCommand(cancelCommand())
-    .addCommand(retryCommand())
-    .addCommand(prioritiseCommand())
-    .addCommand(deadCommand())
-    .addCommand(workflowsCommand())
-    .addCommand(pauseCommand())
-    .addCommand(resumeCommand())
-    .addCommand(pausesCommand())
-    .addCommand(schedulesCommand())
-    .addCommand(tenantsCommand())
-    .addCommand(limitsCommand())
-    .addCommand(budgetsCommand())
-    .addCommand(breakersCommand())
-    .addCommand(tenantPoliciesCommand())
-    .addCommand(eraseCommand())
-    .addCommand(encryptionKeysCommand())
-    .addCommand(keysCommand())
-    .addCommand(psqlCommand())
-    .addCommand(typesCommand())
-    .addHelpText('after', help)
-    .parseAsync(argv)
+  tolerateClosedOutput()
+  await completeTree(program()).parseAsync(argv)
+}
+
+function program(): Command {
+  return (
+    new Command('millrace')
+      .description('Background jobs for TypeScript on PostgreSQL.')
+      .version(version(), '-v, --version', 'print the version')
+      .helpCommand('help [command]', 'show the help of a command')
+      .configureHelp({ sortSubcommands: false })
+      // What follows `psql` is psql's, even if we have an option of that name.
+      .enablePositionalOptions()
+      .showSuggestionAfterError()
+      .showHelpAfterError('Run `millrace --help` to see what there is.')
+      .addCommand(devCommand())
+      .addCommand(workCommand())
+      .addCommand(migrateCommand())
+      .addCommand(enqueueCommand())
+      .addCommand(queuesCommand())
+      .addCommand(jobsCommand())
+      .addCommand(jobCommand())
+      .addCommand(historyCommand())
+      .addCommand(explainCommand())
+      .addCommand(cancelCommand())
+      .addCommand(retryCommand())
+      .addCommand(prioritiseCommand())
+      .addCommand(deadCommand())
+      .addCommand(workflowsCommand())
+      .addCommand(pauseCommand())
+      .addCommand(resumeCommand())
+      .addCommand(pausesCommand())
+      .addCommand(schedulesCommand())
+      .addCommand(tenantsCommand())
+      .addCommand(limitsCommand())
+      .addCommand(budgetsCommand())
+      .addCommand(breakersCommand())
+      .addCommand(tenantPoliciesCommand())
+      .addCommand(eraseCommand())
+      .addCommand(encryptionKeysCommand())
+      .addCommand(keysCommand())
+      .addCommand(psqlCommand())
+      .addCommand(typesCommand())
+      .addHelpText('after', help)
+  )
 }
 
 function version(): string {

@@ -50,21 +50,29 @@ export async function startWorker(lifecycle: Lifecycle, plan: WorkerPlan): Promi
     },
   })
   if (workload.handlers.length === 0) return undefined
+  const finished = countOfFinished(millrace)
   return lifecycle.start({
     name: 'worker',
     begin: () => millrace.work({ ...settingsOf(plan), handlers: workload.handlers, gracePeriod: plan.grace }),
-    end: (worker) => drain(millrace, worker, plan),
+    end: (worker) => drain(worker, plan, finished),
   })
 }
 
-async function drain({ events }: Millrace, worker: Worker, { logger, grace }: WorkerPlan): Promise<void> {
+/** How many jobs have completed from now on. */
+function countOfFinished({ events }: Millrace): () => number {
   let finished = 0
-  const off = events.on('job_completed', () => finished++)
+  events.on('job_completed', () => finished++)
+  return () => finished
+}
+
+async function drain(worker: Worker, { logger, grace }: WorkerPlan, finished: () => number): Promise<void> {
   const { running } = worker
   if (running > 0) logger.info({ running, grace }, `waiting for ${counted(running, 'running job')}, at most ${grace}`)
   await worker.stop()
-  off()
-  logger.info({ worker: worker.id, finished }, 'the worker has stopped: what it did not finish is back in its queue')
+  logger.info(
+    { worker: worker.id, finished: finished() },
+    'the worker has stopped: what it did not finish is back in its queue',
+  )
 }
 
 function settingsOf({ workload, concurrency }: WorkerPlan): Omit<WorkOptions, 'handlers'> {

@@ -1,5 +1,8 @@
+import { calendar, defineJob, defineQueues } from 'millrace'
 import { expect, test } from 'vitest'
+import { z } from 'zod'
 import { ran } from './support/program.ts'
+import { setup } from './support/setup.ts'
 
 const preview = (...args: string[]) => ran(['schedules', 'preview', ...args])
 const MARCH = ['--tz', 'America/New_York', '--from', '2026-03-07T00:00:00Z', '--count', '3']
@@ -41,6 +44,36 @@ test('it is said when there are no more fires', async () => {
   expect(after.out).toMatch(/2026-12-31T08:00:00\.000Z\n\nThen it does not fire any more\.\n$/)
   const none = await preview('0 0 8 31 12 ? 2025', '--from', '2026-03-07T00:00:00Z')
   expect(none.out).toMatch(/\n\nFrom then on it does not fire any more\.\n$/)
+})
+
+test('a schedule is previewed by its name, with the rules and holidays of its calendar', async () => {
+  const { main } = defineQueues({ main: {} })
+  const job = defineJob({ type: 'report', queue: main, payload: z.object({}) })
+  await using t = await setup({ jobs: [job] })
+  const when = calendar({
+    timeZone: 'Europe/Helsinki',
+    rules: [{ days: 'mon-fri', from: '09:00', to: '10:00', every: '1h' }],
+    holidays: ['2026-12-25'],
+  })
+  await t.millrace.schedules.create({ name: 'markets', type: 'report', when, payload: {}, by: 'ann' })
+  const named = ['schedules', 'preview', 'markets', '--from', '2026-12-24T00:00:00Z', '--count', '3']
+  const { code, out } = await t.run(...named)
+  expect(code).toBe(0)
+  expect(out.split('\n').slice(2)).toEqual([
+    'UTC                       Europe/Helsinki',
+    '2026-12-24T07:00:00.000Z  Thu 2026-12-24 09:00:00 GMT+2',
+    '2026-12-24T08:00:00.000Z  Thu 2026-12-24 10:00:00 GMT+2',
+    '2026-12-28T07:00:00.000Z  Mon 2026-12-28 09:00:00 GMT+2',
+    '',
+  ])
+  const json = JSON.parse((await t.run(...named, '--json', '--tz', 'UTC')).out)
+  expect(json).toMatchObject({
+    timing: { kind: 'calendar' },
+    fires: [{ local: expect.stringMatching(/^Thu 2026-12-24 07:00:00/) }, {}, {}],
+  })
+  expect((await t.run(...named, '--tz', 'Helsinki')).err).toMatch(/Did you mean "Europe\/Helsinki"\?/)
+  const unknown = await t.run('schedules', 'preview', 'marktes')
+  expect(unknown).toMatchObject({ code: 1, out: '', err: expect.stringMatching(/Did you mean "markets"/) })
 })
 
 test.each([

@@ -1,5 +1,6 @@
 import { Command, Option } from 'commander'
 import { cron, type Duration, describeTiming, every, fires, type Timing, timingOf } from 'millrace'
+import { addClientOptions, type ClientOptions, withClient } from '../client.ts'
 import { fail, Refused } from '../failure.ts'
 import { print, printJson } from '../print.ts'
 import { table } from '../table.ts'
@@ -18,46 +19,72 @@ Examples:
   millrace schedules preview '30 2 * * *' --tz America/New_York --from 2026-03-07T00:00:00Z --count 3
   millrace schedules preview '0 0 8 ? * MON-FRI' --json
   millrace schedules preview --every 15m
+  millrace schedules preview nightly-report      a schedule of the database, with its calendar and its holidays
 `
 
-interface Options {
+interface Options extends ClientOptions {
   readonly every?: Duration
-  readonly tz: string
+  readonly tz?: string
   readonly from?: Date
   readonly count: number
-  readonly json?: true
 }
 
 export function previewCommand(): Command {
-  return new Command('preview')
-    .summary('show when a cron expression or an interval fires')
-    .description('Show when a cron expression or an interval fires. Needs no database.')
-    .argument('[expression]', "like '0 8 * * *'")
+  const command = new Command('preview')
+    .summary('show when a schedule, a cron expression or an interval fires')
+    .description('Show when a schedule, a cron expression or an interval fires. Only a schedule needs the database.')
+    .argument('[expression]', "like '0 8 * * *', or the name of a schedule")
     .addOption(new Option('--every <duration>', 'an interval instead, like 15m').argParser(parseDuration))
-    .option('--tz <zone>', 'by whose clocks, like Europe/Helsinki', 'UTC')
+    .option('--tz <zone>', 'by whose clocks, like Europe/Helsinki; default: UTC, of a schedule its own zone')
     .addOption(
       new Option('--from <time>', 'not before this, like 2026-03-07T00:00:00Z; now otherwise').argParser(parseTime),
     )
     .addOption(new Option('--count <count>', 'how many').argParser(parseCount(1)).default(10))
-    .option('--json', 'print JSON')
-    .addHelpText('after', help)
-    .action(preview)
+  return addClientOptions(command).addHelpText('after', help).action(preview)
 }
 
-function preview(expression: string | undefined, options: Options, command: Command): void {
-  const { tz, count, from = new Date() } = options
+async function preview(given: string | undefined, options: Options, command: Command): Promise<void> {
+  if (given !== undefined && options.every === undefined && isName(given)) return previewNamed(given, options, command)
+  const { tz = 'UTC', count, from = new Date() } = options
   try {
-    const timing = timingFrom(expression, options, from)
-    const localTime = localTimeOf(tz)
-    const found = Array.from(fires(timing, { from, count }), (at) => ({ at: at.toISOString(), local: localTime(at) }))
-    if (options.json) printJson({ timing, description: describeTiming(timing), fires: found })
-    else print(previewText(timing, found, options))
+    const timing = timingFrom(given, options, from)
+    show({ timing, times: [...fires(timing, { from, count })], tz }, options)
   } catch (error) {
     fail(command, error)
   }
 }
 
-function previewText(timing: Timing, found: { at: string; local: string }[], { tz, count }: Options): string {
+/** Expressions have several fields; the macros, like `@daily`, begin with a sign that no name has. */
+const isName = (text: string): boolean => /^[^@\s]\S*$/.test(text)
+
+function previewNamed(name: string, options: Options, command: Command): Promise<void> {
+  return withClient(command, options, async ({ millrace }) => {
+    const { count, from } = options
+    const { timing } = await millrace.schedules.get(name)
+    const times = await millrace.schedules.preview(name, { count, ...(from !== undefined && { from }) })
+    const tz = options.tz ?? ('timeZone' in timing ? timing.timeZone : 'UTC')
+    // Checks the zone.
+    cron('@daily', { timeZone: tz })
+    show({ timing, times, tz }, options)
+  })
+}
+
+interface Preview {
+  readonly timing: Timing
+  readonly times: readonly Date[]
+  readonly tz: string
+}
+
+function show({ timing, times, tz }: Preview, { json, count }: Options): void {
+  const localTime = localTimeOf(tz)
+  const found = times.map((at) => ({ at: at.toISOString(), local: localTime(at) }))
+  if (json) printJson({ timing, description: describeTiming(timing), fires: found })
+  else print(previewText(timing, found, { tz, count }))
+}
+
+type Fire = { readonly at: string; readonly local: string }
+
+function previewText(timing: Timing, found: readonly Fire[], { tz, count }: { tz: string; count: number }): string {
   const rows = found.map(({ at, local }) => [at, tz === 'UTC' ? '' : local])
   const times = found.length === 0 ? '' : table(['UTC', tz], rows)
   const end =
@@ -65,7 +92,7 @@ function previewText(timing: Timing, found: { at: string; local: string }[], { t
   return `${describeTiming(timing)}\n\n${times}${end}`
 }
 
-function timingFrom(expression: string | undefined, { every: interval, tz }: Options, from: Date): Timing {
+function timingFrom(expression: string | undefined, { every: interval, tz = 'UTC' }: Options, from: Date): Timing {
   // Checks the zone also where only the local times need it.
   const when = cron(expression ?? '@daily', { timeZone: tz })
   if ((expression === undefined) === (interval === undefined))

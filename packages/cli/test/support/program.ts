@@ -46,6 +46,11 @@ export class Program implements AsyncDisposable {
     }
   }
 
+  /** As `| head` does when it has seen enough. */
+  closeOutput(): void {
+    this.#child.stdout?.destroy()
+  }
+
   /** Onto its standard input. */
   write(text: string): void {
     this.#child.stdin?.write(text)
