@@ -258,6 +258,7 @@ create table millrace.job (
   start_key           text,
   order_stops         boolean,
   limit_concurrency   integer,
+  parked_until        timestamptz,
   constraint job_pkey primary key (id),
   constraint job_priority_check check ((priority >= 0)),
   constraint job_status_check check ((status = any (array['pending', 'processing', 'blocked'])))
@@ -291,6 +292,10 @@ create index job_governed_idx on millrace.job (queue, started_at, tenant, type)
   where ((status = 'processing') and (limits is not null));
 create index job_limited_idx on millrace.job (queue, started_at)
   where ((status = 'processing') and (limits <> '{}'[]));
+create index job_parked_idx on millrace.job (queue, tenant, priority, run_at, id)
+  where ((status = 'blocked') and (parked_until is not null));
+create index job_parked_until_idx on millrace.job (queue, parked_until)
+  where ((status = 'blocked') and (parked_until is not null));
 create index job_running_idx on millrace.job (worker_id, started_at)
   where (status = 'processing');
 create index job_suspect_idx on millrace.job (queue, priority, run_at, id)
@@ -621,9 +626,11 @@ create table millrace.pause (
 );
 
 create table millrace.queue_turn (
-  queue         text not null,
-  tenant        text not null,
-  running_since timestamptz,
+  queue             text not null,
+  tenant            text not null,
+  running_since     timestamptz,
+  parked_version    bigint,
+  parked_checked_at timestamptz,
   constraint queue_turn_pkey primary key (queue)
 ) with (
   fillfactor=50,

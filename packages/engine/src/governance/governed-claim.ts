@@ -20,6 +20,7 @@ import type { ClaimedJob, Position } from '../store/job-claims.ts'
 import { compareIds } from '../store/job-id.ts'
 import { limitRateLook } from '../store/limits.ts'
 import { firstOffer, frontiers, isAnyoneShort, type Look, largerOffer, SPARE, turnAfter } from './look.ts'
+import { Parking } from './parking.ts'
 import type { QueueMemory } from './queue-memory.ts'
 import { type Candidate, Round } from './round.ts'
 import { PER_TENANT, type Rules } from './rules.ts'
@@ -32,6 +33,9 @@ const SUSPECTS = 10
 const MAX_VAIN_LOOKS = 20
 /** How long a queue is looked at type by type after a head was seen that may not run here. */
 const BY_TYPE_MS = 5_000
+
+/** Somebody may hold a parked job whose time has come. */
+const LEAST_PARKED_MS = 100
 
 const FROM_HEAD: Entry = { from: 'head', behind: [] }
 
@@ -75,6 +79,8 @@ interface Decision {
   /** Undefined: there was nothing to look for. */
   readonly look: Look | undefined
   readonly chosen: readonly Candidate[]
+  /** More parked jobs may be claimed again than were let go at once. */
+  readonly isMoreParked: boolean
 }
 
 interface Asked {
@@ -104,7 +110,9 @@ export class GovernedClaim {
     const locks = [`queue:${queue}`, ...limits.named.map((name) => `limit:${name}`)]
     if (!(await governedLock(this.#tx, lockKeys(schema, locks)))) return nothing('busy')
     const standing = await this.#standing([...limits.named, ...limits.unnamed])
-    const { round, look, chosen } = await this.#decide(standing)
+    const parking = new Parking(this.#tx, { queue, now: clock.databaseNow(), memory })
+    const decision = await this.#decide(standing, parking)
+    const { round, look, chosen } = decision
     if (look === undefined) return nothing('drained', round.waitMs)
     const turn = turnAfter(look, chosen)
     const jobs =
@@ -125,16 +133,21 @@ export class GovernedClaim {
     // In the order of the choice: sorted by due time, those whose turn comes often would stand behind all others.
     const order = new Map(chosen.map(({ id }, i) => [id, i]))
     const inTurn = [...jobs].sort((a, b) => (order.get(a.id) ?? 0) - (order.get(b.id) ?? 0))
-    const state = this.#stateAfter({ round, look, chosen })
-    return { jobs: inTurn, state, waitMs: Math.min(round.waitMs, this.#untilFurtherUp(round, look)) }
+    // Without what was in its way the next look is another one.
+    const hasParked = await parking.park(round, look)
+    const state = hasParked ? 'more' : this.#stateAfter({ ...decision, look })
+    const parkedMs = ((standing.parkedUntilS ?? Number.POSITIVE_INFINITY) - standing.nowS) * 1_000
+    const waits = [round.waitMs, this.#untilFurtherUp(round, look), Math.max(LEAST_PARKED_MS, parkedMs)]
+    return { jobs: inTurn, state, waitMs: Math.min(...waits) }
   }
 
   /** Looks and chooses; again with larger offers, if somebody had more than was asked for and would get it. */
-  async #decide(standing: Standing): Promise<Decision> {
+  async #decide(standing: Standing, parking: Parking): Promise<Decision> {
     const request = this.#request
     const { memory, registry, rules } = this.#knowledge
     memory.balance.settle()
     const streams = Math.max(MIN_STREAMS, Math.ceil(request.slots / JOBS_PER_STREAM))
+    let isMoreParked: boolean | undefined
     let offer = firstOffer(request.slots, Math.min(streams, memory.streams))
     for (;;) {
       const round = new Round(request, standing, {
@@ -144,12 +157,13 @@ export class GovernedClaim {
         contractOf: (type) => registry.find(type),
         keys: registry.keys,
       })
-      if (round.isPaused || round.types.length === 0) return { round, look: undefined, chosen: [] }
+      if (round.isPaused || round.types.length === 0) return { round, look: undefined, chosen: [], isMoreParked: false }
+      isMoreParked ??= await parking.letGo(round, standing)
       const look = await this.#look({ round, standing, streams, offer })
       await this.#learnRates(round, look)
       const chosen = round.choose(look)
       const larger = largerOffer(offer, request.slots)
-      if (larger === undefined || !isAnyoneShort(look, chosen)) return { round, look, chosen }
+      if (larger === undefined || !isAnyoneShort(look, chosen)) return { round, look, chosen, isMoreParked }
       offer = larger
     }
   }
@@ -215,11 +229,11 @@ export class GovernedClaim {
     return this.#knowledge.memory.entryFor(types).untilFurtherUp(from, monotonicMs())
   }
 
-  #stateAfter({ round, look, chosen }: Decision & { look: Look }): GovernedAnswer['state'] {
+  #stateAfter({ round, look, chosen, isMoreParked }: Decision & { look: Look }): GovernedAnswer['state'] {
     const { memory } = this.#knowledge
     const { slots } = this.#request
     // The turn goes on: the next look is another one. With nothing found until now it may be as vain.
-    if (chosen.length >= slots || (look.isCut && chosen.length > 0)) return 'more'
+    if (isMoreParked || chosen.length >= slots || (look.isCut && chosen.length > 0)) return 'more'
     if (look.isCut) return this.#goesOn() ? 'more' : 'drained'
     // What was turned away may hide others of its tenant: once more, type by type.
     if (round.hasRefused && !look.byType) {

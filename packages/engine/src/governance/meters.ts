@@ -56,6 +56,13 @@ export class Meters {
     return true
   }
 
+  /** How long the limits of its own tenant hold this job back; undefined: others do, or none does. */
+  tenantWaitMs(job: Metered): number | undefined {
+    const full = (this.#byType.get(job.type) ?? []).filter((meter) => !meter.hasRoom(job))
+    if (full.length === 0 || full.some((meter) => !meter.isPerTenant)) return undefined
+    return Math.max(...full.map((meter) => meter.tenantWaitMs(job)))
+  }
+
   /** No job of this type could be started now, whosesoever it is. */
   isFull(type: string): boolean {
     return (this.#byType.get(type) ?? []).some((meter) => meter.isFull)
@@ -136,6 +143,17 @@ class Meter {
     if (rate === undefined) return true
     const window = this.#windowOf(scope)
     return window.isRoomFor(cost) || this.#waitFor(window.waitFor(cost))
+  }
+
+  /** Of a job without room under a limit per tenant; infinite: time alone makes none. */
+  tenantWaitMs({ tenant, cost }: Metered): number {
+    const { running, rate } = this.#limit
+    const scope = this.#scopeOf(tenant)
+    const heldUntilMs = this.#heldUntilMs.get(scope)
+    if (heldUntilMs !== undefined) return heldUntilMs - this.#books.nowMs
+    if (rate === undefined || (running !== undefined && (this.#running.get(scope) ?? 0) >= running))
+      return Number.POSITIVE_INFINITY
+    return this.#windowOf(scope).waitFor(cost)
   }
 
   take({ tenant, cost }: Metered): void {

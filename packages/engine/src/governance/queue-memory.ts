@@ -2,6 +2,7 @@
 import { monotonicMs } from '../clock.ts'
 import { Beyond } from '../long-walk.ts'
 import { QueueEntry } from '../queue-entry.ts'
+import type { Standing } from '../store/governed-claims.ts'
 import type { Position } from '../store/job-claims.ts'
 import { Balance } from './balance.ts'
 import { Turns } from './turns.ts'
@@ -24,6 +25,10 @@ export class QueueMemory {
   byTypeUntilMs = 0
   vainLooks = 0
   sharedUntilMs = 0
+  parkingRestsUntilMs = 0
+  /** Tenants whose parked jobs may be claimed again. */
+  readonly letGo = new Set<string>()
+  #running: ReadonlyMap<string, number> = new Map()
   readonly turns = new Turns()
   readonly balance = new Balance()
   /** What a look took beyond its jobs. */
@@ -59,6 +64,15 @@ export class QueueMemory {
     const nowMs = monotonicMs()
     for (const [id, untilMs] of this.#missed) if (untilMs <= nowMs) this.#missed.delete(id)
     return [...this.#missed.keys()]
+  }
+
+  /** Of which tenants fewer jobs run than when it was asked last. */
+  ended(running: Standing['running']): string[] {
+    const before = this.#running
+    const now = new Map<string, number>()
+    for (const [tenant, , jobs] of running ?? []) if (tenant !== null) now.set(tenant, (now.get(tenant) ?? 0) + jobs)
+    this.#running = now
+    return [...before].flatMap(([tenant, jobs]) => ((now.get(tenant) ?? 0) < jobs ? tenant : []))
   }
 
   /** Jobs of tenants wait in it. */

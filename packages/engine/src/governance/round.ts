@@ -4,6 +4,7 @@ import type { KeyRing } from '../contract/key-ring.ts'
 import type { Limit } from '../contract/limit.ts'
 import type { Seen, Standing } from '../store/governed-claims.ts'
 import { compareIds } from '../store/job-id.ts'
+import type { Held } from '../store/parked-jobs.ts'
 import type { PauseRule } from '../store/rules.ts'
 import { allot, type Share } from './allot.ts'
 import type { Balance, Rival } from './balance.ts'
@@ -12,6 +13,15 @@ import type { Look } from './look.ts'
 import { limitsOf, type Metered, Meters } from './meters.ts'
 import type { Rules } from './rules.ts'
 import type { Turns } from './turns.ts'
+
+/** A job that may run sooner is not worth two writes. */
+const MIN_PARKED_MS = 1_000
+/** A tenant that only waits for a slot, or for its rate, keeps its place in the walk if it has more jobs. */
+const MAX_PARKED_CAPPED = 100
+/** Fewer, because they come back together when one of them may start. */
+const MAX_PARKED_RATED = 20
+/** Of tenants for whom no time makes room: another look is worth it. */
+const MAX_PARKED_MS = 30_000
 
 export interface Candidate extends Metered {
   readonly id: string
@@ -55,6 +65,8 @@ export class Round {
   /** Tenants whose offer is not that of weight 1. */
   readonly weights: ReadonlyMap<string, number>
   #rivals: readonly Rival[] = []
+  /** By tenant and type: the first that a limit has turned away. */
+  readonly #refused = new Map<string, Candidate>()
   /** Something was seen that a limit or a pause turned away. */
   hasRefused = false
 
@@ -145,9 +157,44 @@ export class Round {
       ({ type, tenant }) => (type ?? job.type) === job.type && (tenant ?? job.tenant) === job.tenant,
     )
     const status = job.tenant === null ? undefined : this.#rules.tenants.get(job.tenant)?.status
-    const isAdmitted = !isPaused && (status ?? 'active') === 'active' && this.meters.admit(job)
-    if (!isAdmitted) this.hasRefused = true
-    return isAdmitted
+    if (isPaused || (status ?? 'active') !== 'active' || !this.meters.admit(job)) {
+      this.hasRefused = true
+      if (job.tenant !== null) this.#refused.set(JSON.stringify([job.tenant, job.type]), job)
+      return false
+    }
+    return true
+  }
+
+  /** How many jobs of a tenant may start, as far as its own rules go. */
+  roomOf(tenant: string): number {
+    if (this.weights.get(tenant) === 0) return 0
+    const maxSlots = this.#rules.tenants.get(tenant)?.maxSlots ?? Number.POSITIVE_INFINITY
+    return maxSlots - (this.#running.get(tenant) ?? 0)
+  }
+
+  /** Those that may start nothing, whether they have jobs or not. */
+  heldTenants(): Held[] {
+    return [...this.weights].flatMap(([tenant, weight]) => (weight === 0 ? this.#heldOf(tenant) : []))
+  }
+
+  /** Those of which a limit of their own has turned away a job, for a while. */
+  refusedTenants(): Held[] {
+    return [...this.#refused.values()].flatMap((job) => {
+      if (this.weights.get(job.tenant as string) === 0) return []
+      const waitMs = this.meters.tenantWaitMs(job) ?? 0
+      if (waitMs < MIN_PARKED_MS) return []
+      const untilS = (this.#nowMs + Math.min(waitMs, MAX_PARKED_MS)) / 1_000
+      return [{ tenant: job.tenant as string, type: job.type, untilS, few: MAX_PARKED_RATED }]
+    })
+  }
+
+  #heldOf(tenant: string): Held {
+    const isSuspended = (this.#rules.tenants.get(tenant)?.status ?? 'active') !== 'active'
+    const pauses = this.#pauses.filter((pause) => pause.type === null && pause.tenant === tenant)
+    const ends = pauses.map(({ untilMs }) => untilMs ?? Number.POSITIVE_INFINITY)
+    const isForTime = !isSuspended && pauses.length > 0
+    const untilS = isForTime ? Math.max(...ends) / 1_000 : Number.POSITIVE_INFINITY
+    return { tenant, type: null, untilS, few: isSuspended || isForTime ? null : MAX_PARKED_CAPPED }
   }
 
   #weightOf(tenant: string | null): number {

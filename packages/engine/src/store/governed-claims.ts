@@ -42,6 +42,11 @@ export interface Standing {
   readonly held: readonly (readonly [limit: string, tenant: string | null, jobs: number])[] | null
   /** Of limits that all tenants share, and of the tenants that were asked for. */
   readonly rates: readonly RateSpent[] | null
+  /** When the first parked job may run; null: none is parked; infinite: no time lets one go. */
+  readonly parkedUntilS: number | null
+  /** Of the rules by which parked tenants were looked at last, and when. */
+  readonly parkedVersion: number | null
+  readonly parkedCheckedS: number | null
 }
 
 /** `tenants`: whose rates are wanted, besides those that all share. */

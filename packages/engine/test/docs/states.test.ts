@@ -23,6 +23,7 @@ import { Rescuer } from '#src/maintenance/rescuer'
 import { Database } from '#src/store/db'
 import { jobCancelWaiting } from '#src/store/job-changes'
 import { jobClaim, jobReleaseRun } from '#src/store/job-claims'
+import { governedPark, governedUnpark } from '#src/store/parked-jobs'
 import { type Settlement, settle } from '#src/store/settlements'
 import { setup as base, jobEvent } from '../support/setup.ts'
 
@@ -144,6 +145,7 @@ const limited = defineJob({
   keyLimit: { key: () => 'k', concurrency: 1 },
 })
 const ordered = defineJob({ type: 'ordered', queue: queues.default, payload: z.object({}), order: { key: () => 'k' } })
+const parked = { queue: 'default', limit: 10 }
 const types = [{ type: 'task', stuckAfterMs: 60_000 }]
 
 interface Row {
@@ -298,6 +300,23 @@ const exercises: Record<string, ((t: T) => Promise<Change>)[]> = {
       const id = await t.keyed(limited)
       const before = await t.row(id)
       await t.millrace.keys.setLimit({ queue: 'default', concurrency: 0 }, { by: 'a test' })
+      return { id, before }
+    },
+  ],
+  'park: pending → blocked': [
+    async (t) => {
+      const { id } = await t.millrace.enqueue(task, {}, { tenant: 'a' })
+      const before = await t.row(id)
+      await governedPark(t.db, null, { ...parked, held: [{ tenant: 'a', type: null, untilS: Infinity, few: null }] })
+      return { id, before }
+    },
+  ],
+  'unpark: blocked → pending': [
+    async (t) => {
+      const { id } = await t.millrace.enqueue(task, {}, { tenant: 'a' })
+      await governedPark(t.db, null, { ...parked, held: [{ tenant: 'a', type: null, untilS: Infinity, few: null }] })
+      const before = await t.row(id)
+      await governedUnpark(t.db, null, { ...parked, rooms: new Map([['a', 1]]) })
       return { id, before }
     },
   ],

@@ -2,14 +2,16 @@
 -- Params:  $1 now timestamptz or null, $2 queue text, $3 limits text[] by name, $4 tenants text[] whose rates are wanted; '' for those
 --          that all tenants share
 -- Returns: one row: version of the rules, now_s, turn, since: when the oldest run began or, while there is none, now, if that is news,
---          running as [tenant, type, count], held as [limit, tenant, count], rates as [limit, tenant, starts, held_until_s]
+--          running as [tenant, type, count], held as [limit, tenant, count], rates as [limit, tenant, starts, held_until_s],
+--          parked_until_s: the first time at which a parked job may run, null: none is parked; parked_version and parked_checked_s: by
+--          which rules and when those were looked at
 -- Locks:   none
--- Index:   job_governed_idx, job_limited_idx, limit_rate_pkey, queue_turn_pkey
+-- Index:   job_governed_idx, job_limited_idx, limit_rate_pkey, queue_turn_pkey, job_parked_until_idx
 -- The clock is read after the locks were taken; now() is the time of the transaction's begin.
 -- Runs are counted from running_since on, which governed_take.sql writes: whoever counts and whoever starts runs has the queue's lock,
 -- so none can be missed. It is news only now and then, because a row that is written often is slow to read where nothing is vacuumed.
 with turn as materialized (
-  select tenant, running_since from millrace.queue_turn where queue = $2
+  select tenant, running_since, parked_version, parked_checked_at from millrace.queue_turn where queue = $2
 ),
 here as materialized (
   select tenant, type, count(*) as jobs, min(started_at) as since
@@ -29,6 +31,11 @@ select
   (select since from oldest
    where since > coalesce((select running_since from turn), '-infinity') + interval '2 seconds') as since,
   (select jsonb_agg(jsonb_build_array(tenant, type, jobs)) from here) as running,
+  (select date_part('epoch', parked_until) from millrace.job
+   where queue = $2 and status = 'blocked' and parked_until is not null
+   order by parked_until limit 1) as parked_until_s,
+  (select parked_version from turn)::float8 as parked_version,
+  (select date_part('epoch', parked_checked_at) from turn) as parked_checked_s,
   case when $3::text[] <> '{}' then
     (select jsonb_agg(jsonb_build_array(name, tenant, jobs)) from (
        select name, run.tenant, count(*) as jobs

@@ -1,8 +1,9 @@
 -- What waits in these queues that is not to be claimed plainly: types beyond the worker's, jobs of tenants, new rules.
 -- Params:  $1 queues text[], $2 queues text[] and $3 types text[] that need not be looked for
--- Returns: one row: types as [queue, type], apart from jobs of tenants and from $3; shared: queues with jobs of tenants; rules_version
+-- Returns: one row: types as [queue, type], apart from jobs of tenants and from $3; shared: queues with jobs of tenants, parked
+--          ones too; rules_version
 -- Locks:   none
--- Index:   job_for_claim_by_type_idx, job_for_share_idx
+-- Index:   job_for_claim_by_type_idx, job_for_share_idx, job_parked_until_idx
 -- A loose walk: one probe per type, whatever the backlog. What has been claimed may have left millions of dead entries; so
 -- between two types of $3 it looks only at what stands between them.
 -- `once` is one row that the planner takes for a thousand. With bad statistics it expects one job, and would as soon
@@ -13,7 +14,11 @@ select
     select tenant from millrace.job cross join generate_series(1, (select 1)) as once
     where job.queue = wanted.queue and status = 'pending' and crashes = 0 and tenant is not null
     order by tenant limit 1
-  ) is not null), '[]') as shared,
+  ) is not null or (
+    select true from millrace.job
+    where job.queue = wanted.queue and status = 'blocked' and parked_until is not null
+    order by parked_until limit 1
+  )), '[]') as shared,
   (select version from millrace.rules_version)::float8 as rules_version
 from unnest($1::text[]) as wanted (queue)
 left join lateral (

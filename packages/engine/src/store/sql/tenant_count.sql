@@ -2,7 +2,8 @@
 -- Params:  $1 queue text, $2 tenant text, $3 at_most int
 -- Returns: one row: jobs
 -- Locks:   none
--- Index:   job_for_share_idx, job_governed_idx, queue_turn_pkey, job_suspect_idx, job_blocked_by_order_idx, job_blocked_by_limit_idx
+-- Index:   job_for_share_idx, job_governed_idx, queue_turn_pkey, job_suspect_idx, job_blocked_by_order_idx,
+--          job_blocked_by_limit_idx, job_parked_idx
 select count(*)::int as jobs
 from (
   (select from millrace.job
@@ -25,4 +26,8 @@ from (
   (select from millrace.job
    where queue = $1 and coalesce(tenant, '') = $2 and status = 'blocked' and limit_key is not null
    order by limit_key, priority, run_at, id limit $3)
+  union all
+  (select from millrace.job
+   where queue = $1 and tenant = $2 and status = 'blocked' and parked_until is not null
+   order by priority, run_at, id limit $3)
 ) as live;
