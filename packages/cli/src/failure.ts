@@ -5,6 +5,7 @@ import { EmbeddedUnusable } from './embedded.ts'
 import { PortUnusable } from './health-server.ts'
 import { PsqlUnusable } from './psql-program.ts'
 import { CrashLoop, EXIT_CRASH_LOOP, StartFailed } from './supervisor/verdict.ts'
+import { safeLines } from './terminal.ts'
 import { WorkloadUnusable } from './workload-module.ts'
 
 /** A command cannot do what it was asked: said without a stack. */
@@ -40,5 +41,7 @@ const isUnmigrated = (error: Error): boolean =>
 
 /** Says what went wrong and ends the process. */
 export function fail(command: Command, error: unknown): never {
-  command.error(`error: ${failureText(error)}`, { exitCode: error instanceof CrashLoop ? EXIT_CRASH_LOOP : 1 })
+  command.error(`error: ${safeLines(failureText(error))}`, {
+    exitCode: error instanceof CrashLoop ? EXIT_CRASH_LOOP : 1,
+  })
 }

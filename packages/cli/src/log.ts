@@ -1,6 +1,7 @@
 // Logs go to stderr: JSON lines for machines, one short line each for a person at a terminal.
 import { styleText } from 'node:util'
 import pino, { type Logger } from 'pino'
+import { isUnsafe, safeJson, safeLine, safeLines } from './terminal.ts'
 
 const LEVELS = ['debug', 'info', 'warn', 'error']
 
@@ -28,12 +29,13 @@ export function humanLine(json: string, isColoured: boolean): string {
   const { level, time, msg = '', pid: _, err, ...fields } = JSON.parse(json)
   const name = pino.levels.labels[level] as keyof typeof STYLES
   const paint = (style: Parameters<typeof styleText>[0], text: string) => (isColoured ? styleText(style, text) : text)
-  const details = Object.entries(fields).map(([key, value]) => `${key}=${shown(value)}`)
+  const details = Object.entries(fields).map(([key, value]) => `${safeLine(key)}=${shown(value)}`)
   const tail = details.length === 0 ? '' : `  ${paint('gray', details.join(' '))}`
-  const stack = err?.stack ? `\n${err.stack}` : ''
-  return `${paint('gray', clockOf(time))} ${paint(STYLES[name], name.toUpperCase().padEnd(5))} ${msg}${tail}${stack}`
+  // Indented, so that no line of a message looks like a line of the log.
+  const stack = err?.stack ? `\n${safeLines(String(err.stack)).replace(/^/gm, '  ')}` : ''
+  return `${paint('gray', clockOf(time))} ${paint(STYLES[name], name.toUpperCase().padEnd(5))} ${safeLine(msg)}${tail}${stack}`
 }
 
 const clockOf = (time: string): string => new Date(time).toTimeString().slice(0, 8)
 const shown = (value: unknown): string =>
-  typeof value === 'string' && /^[^\s"]+$/.test(value) ? value : JSON.stringify(value)
+  typeof value === 'string' && /^[^\s"]+$/.test(value) && !isUnsafe(value) ? value : safeJson(JSON.stringify(value))

@@ -1,13 +1,16 @@
 // What commands write to stdout.
 import type { Command } from 'commander'
+import { safeJson, safeLine, safeLines } from './terminal.ts'
 
 export function print(text: string): void {
-  process.stdout.write(text)
+  process.stdout.write(safeLines(text))
 }
 
 export function printJson(value: unknown): void {
-  print(`${JSON.stringify(value, null, 2)}\n`)
+  print(`${jsonText(value)}\n`)
 }
+
+export const jsonText = (value: unknown): string => safeJson(JSON.stringify(value, null, 2))
 
 const UNITS = [
   ['d', 86_400_000],
@@ -42,8 +45,8 @@ export function argument(text: string): string {
   return /^[\w.:@-]+$/.test(line) ? line : `'${line.replaceAll("'", String.raw`'\''`)}'`
 }
 
-/** One line of at most `width` characters: what comes from a job may hold anything, control characters included. */
+/** One line of at most `width` characters. */
 export function oneLine(text: string | null, width: number): string {
-  const clean = (text ?? '').replace(/[\p{Cc}\p{Bidi_Control}]+/gu, ' ').trim()
+  const clean = safeLine(text ?? '')
   return clean.length > width ? `${clean.slice(0, width - 1)}…` : clean
 }

@@ -1,9 +1,10 @@
 import { oneLine } from './print.ts'
+import { safeLine } from './terminal.ts'
 
 /** Columns under their titles, as wide as their widest cell. Columns in which nothing stands are left out. */
 export function table(titles: readonly string[], rows: readonly (readonly string[])[]): string {
   const columns = titles.map((_, i) => i).filter((i) => rows.some((row) => row[i]))
-  const lines = [titles, ...rows].map((cells) => columns.map((i) => cells[i] ?? ''))
+  const lines = [titles, ...rows].map((cells) => columns.map((i) => safeLine(cells[i] ?? '')))
   const widths = columns.map((_, i) => Math.max(...lines.map((cells) => (cells[i] ?? '').length)))
   return lines
     .map(

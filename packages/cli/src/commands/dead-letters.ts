@@ -5,6 +5,7 @@ import { type ClientOptions, withClient } from '../client.ts'
 import { Refused } from '../failure.ts'
 import { fromNow, moreHint, oneLine, print, printJson } from '../print.ts'
 import { facts, table } from '../table.ts'
+import { safeLine } from '../terminal.ts'
 import { counted } from '../worker-process.ts'
 import { redriveOptions } from './retry.ts'
 
@@ -117,8 +118,8 @@ function block(letter: DeadLetterDetails): string {
     ['Payload', JSON.stringify(letter.originalJob.payload)],
   ])
   const { stack = null, logs = null } = letter.errorDetails ?? {}
-  const attempts = letter.failedAttempts.map(
-    (each) => `${each.attempt}  ${fromNow(each.finishedAt)}  ${each.errorClass}: ${each.errorMessage}`,
+  const attempts = letter.failedAttempts.map((each) =>
+    safeLine(`${each.attempt}  ${fromNow(each.finishedAt)}  ${each.errorClass}: ${each.errorMessage}`),
   )
   return (
     head +
@@ -138,7 +139,7 @@ function section(title: string, text: string | null): string {
 /** The last lines that the run logged, as the flight recorder keeps them. */
 function logText(logs: unknown): string | null {
   if (!Array.isArray(logs)) return null
-  return logs.map(({ level, ms, msg, fields }) => `+${ms} ms  ${level}  ${msg}  ${fields ?? ''}`).join('\n')
+  return logs.map(({ level, ms, msg, fields }) => safeLine(`+${ms} ms  ${level}  ${msg}  ${fields ?? ''}`)).join('\n')
 }
 
 interface RedriveOptions extends ClientOptions, FilterOptions {

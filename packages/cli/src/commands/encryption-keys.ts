@@ -1,7 +1,7 @@
 import { Command } from 'commander'
 import type { KeysProgress, KeyUse } from 'millrace'
 import { addClientOptions, type ClientOptions, withClient } from '../client.ts'
-import { print, printJson } from '../print.ts'
+import { oneLine, print, printJson } from '../print.ts'
 import { table } from '../table.ts'
 import { addAuthorOption } from './retry.ts'
 
@@ -64,7 +64,9 @@ async function rotateAll(options: RotateOptions, command: Command): Promise<void
     print(statusTable(keys))
     const missing = [...new Set(result.unreadable.map(({ keyId }) => keyId))]
     if (missing.length > 0)
-      print(`\nSome values cannot be decrypted without ${missing.join(', ')}: add the key, and rotate again.\n`)
+      print(
+        `\nSome values cannot be decrypted without ${oneLine(missing.join(', '), 500)}: add the key, and rotate again.\n`,
+      )
   })
 }
 

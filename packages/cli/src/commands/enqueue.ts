@@ -11,7 +11,8 @@ import {
 import { addClientOptions, addModuleOption, type ClientOptions, withClient } from '../client.ts'
 import { fail, Refused } from '../failure.ts'
 import { parsePayload } from '../json-argument.ts'
-import { oneLine, print, printJson } from '../print.ts'
+import { jsonText, oneLine, print, printJson } from '../print.ts'
+import { safeLine } from '../terminal.ts'
 import { parseCount, parseDuration } from './worker-options.ts'
 
 const help = `
@@ -104,7 +105,7 @@ async function end(millrace: Millrace, enqueued: EnqueueResult, { json, timeout 
 function endOf(id: string, ended: JobResult<unknown>): string {
   switch (ended.status) {
     case 'completed':
-      return `${JSON.stringify(ended.result ?? null, null, 2)}\n`
+      return `${jsonText(ended.result ?? null)}\n`
     case 'cancelled':
       return `Job ${id} was cancelled: ${oneLine(ended.reason, 500)}\n`
     case 'dead':
@@ -116,7 +117,7 @@ function endOf(id: string, ended: JobResult<unknown>): string {
 
 function sentence(result: EnqueueResult): string {
   if (result.status === 'duplicate') return `Job ${result.id} holds the dedup key: nothing was enqueued.\n`
-  const warnings = result.warnings.map((warning) => `Warning: ${warning}\n`)
+  const warnings = result.warnings.map((warning) => `Warning: ${safeLine(warning)}\n`)
   const what = result.status === 'replaced' ? 'was waiting under that dedup key, and now does this' : 'is enqueued'
   return `Job ${result.id} ${what}.\n${warnings.join('')}`
 }

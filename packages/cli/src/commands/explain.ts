@@ -2,6 +2,7 @@ import { Command } from 'commander'
 import type { Explanation } from 'millrace'
 import { addClientOptions, addModuleOption, type ClientOptions, withClient } from '../client.ts'
 import { fromNow, print, printJson } from '../print.ts'
+import { safeLine } from '../terminal.ts'
 
 const help = `
 Limits, services and budgets are declared in code: name the module for what only it knows.
@@ -28,10 +29,11 @@ async function act(id: string, options: ClientOptions, command: Command): Promis
 }
 
 function textOf({ summary, reasons, expectedAt, workflow }: Explanation): string {
-  const lines = reasons.length > 1 ? reasons.map(({ sentence }) => `- ${sentence}`) : [summary]
-  const remedies = reasons.flatMap(({ remedy }) => (remedy === null ? [] : [`  ${remedy}`]))
+  // A tenant, a key or a reason inside a sentence must not make a line of its own.
+  const lines = reasons.length > 1 ? reasons.map(({ sentence }) => `- ${safeLine(sentence)}`) : [safeLine(summary)]
+  const remedies = reasons.flatMap(({ remedy }) => (remedy === null ? [] : [`  ${safeLine(remedy)}`]))
   if (remedies.length > 0) lines.push('', 'What helps:', ...new Set(remedies))
   if (expectedAt !== null) lines.push('', `Expected to start ${fromNow(expectedAt)}.`)
-  if (workflow !== null) lines.push('', workflow.sentence)
+  if (workflow !== null) lines.push('', safeLine(workflow.sentence))
   return `${lines.join('\n')}\n`
 }

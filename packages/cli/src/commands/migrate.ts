@@ -1,6 +1,8 @@
 import { Command, Option } from 'commander'
 import { type MigrationProgress, type MigrationStatus, migrate, migrationDryRun, migrationStatus } from 'millrace'
+import { print, printJson } from '../print.ts'
 import { table } from '../table.ts'
+import { safeLines } from '../terminal.ts'
 
 const help = `
 Migrations only go forward. Each waits for locks at most two seconds at a time and tries again for about two minutes,
@@ -54,7 +56,7 @@ async function act({ databaseUrl, schema, ...options }: Options, command: Comman
   try {
     await show({ url: databaseUrl, schema, isJson: options.json === true })
   } catch (error) {
-    command.error(`error: ${error instanceof Error ? error.message : String(error)}`)
+    command.error(`error: ${safeLines(error instanceof Error ? error.message : String(error))}`)
   }
 }
 
@@ -122,12 +124,4 @@ function duration(ms: number): string {
 
 function say(remark: string): void {
   if (remark !== '') process.stderr.write(`${remark}\n`)
-}
-
-function print(text: string): void {
-  process.stdout.write(text)
-}
-
-function printJson(value: unknown): void {
-  print(`${JSON.stringify(value, null, 2)}\n`)
 }

@@ -3,6 +3,7 @@ import { Command, Option } from 'commander'
 import type { RetryResult } from 'millrace'
 import { addClientOptions, addModuleOption, type ClientOptions, withClient } from '../client.ts'
 import { print, printJson } from '../print.ts'
+import { safeLine } from '../terminal.ts'
 import { parseCount } from './worker-options.ts'
 
 const help = `
@@ -61,7 +62,7 @@ async function act(ids: string[], options: Options, command: Command): Promise<v
     for (const id of ids) results.push({ job: id, ...(await millrace.retry(id, redriveOptions(options))) })
     if (results.some(({ status }) => status !== 'due' && status !== 'redriven')) process.exitCode = 1
     if (options.json) printJson(results)
-    else print(results.map((result) => `${sentence(result.job, result)}\n`).join(''))
+    else print(results.map((result) => `${safeLine(sentence(result.job, result))}\n`).join(''))
   })
 }
 

@@ -14,6 +14,7 @@ import { addClientOptions, addModuleOption, type ClientOptions, demandWorkload, 
 import { Refused } from '../failure.ts'
 import { parsePayload } from '../json-argument.ts'
 import { fromNow, print, printJson } from '../print.ts'
+import { safeLine } from '../terminal.ts'
 import { parseTime } from './enqueue.ts'
 import { addAuthorOption } from './retry.ts'
 import { parseCount, parseDuration } from './worker-options.ts'
@@ -42,7 +43,7 @@ function acting<Options extends Decision>(command: Command, act: Act<Options>, c
       if (isNeeded) demandWorkload(workload, 'The payload is made and checked')
       const { value, sentence } = await act(millrace, name, options)
       if (options.json) printJson(value)
-      else print(`${sentence}\n`)
+      else print(`${safeLine(sentence)}\n`)
     }),
   )
 }

@@ -102,7 +102,8 @@ async function show(name: string, options: ClientOptions, command: Command): Pro
     const schedule = await millrace.schedules.get(name)
     if (options.json) return printJson(schedule)
     const width = 10
-    for (const [label, value] of facts(schedule)) if (value !== '') print(`${label.padEnd(width)} ${value}\n`)
+    for (const [label, value] of facts(schedule))
+      if (value !== '') print(`${label.padEnd(width)} ${oneLine(value, 500)}\n`)
     if (schedule.ticks.length === 0) return print('\nIt has not been ticked yet.\n')
     print(
       `\n${table(['FIRE TIME', 'ORIGIN', 'OUTCOME', 'JOB', 'LATE', 'BY', 'REASON'], schedule.ticks.map(tickCells))}`,

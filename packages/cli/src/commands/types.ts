@@ -2,7 +2,7 @@ import { Command, Option } from 'commander'
 import { type CatalogueEntry, type CatalogueType, type Millrace, UnknownJobType } from 'millrace'
 import { addClientOptions, type ClientOptions, withClient } from '../client.ts'
 import { Refused } from '../failure.ts'
-import { fromNow, oneLine, print, printJson } from '../print.ts'
+import { fromNow, jsonText, oneLine, print, printJson } from '../print.ts'
 import { facts, table } from '../table.ts'
 import { typesOfWorkload } from './types-of-workload.ts'
 
@@ -81,7 +81,7 @@ async function show(millrace: Millrace, name: string, { json }: Options): Promis
   print(facts(factsOf(entry)))
   const { examples, schema } = entry.document
   for (const example of examples) print(`\nExample\n  ${oneLine(JSON.stringify(example), 2_000)}\n`)
-  if (schema !== null) print(`\nJSON Schema\n${JSON.stringify(schema, null, 2)}\n`)
+  if (schema !== null) print(`\nJSON Schema\n${jsonText(schema)}\n`)
   if (entry.differing.length === 0) return
   const others = entry.differing.map((each) => [each.host, String(each.pid), each.version ?? '', each.id])
   print(`\nLiving workers that declare it otherwise:\n${table(['HOST', 'PID', 'VERSION', 'WORKER'], others)}`)
