@@ -11,6 +11,7 @@ import type { Logger } from '../logger.ts'
 import { type Database, isConnectionFailure, type Session } from '../store/db.ts'
 import { chunksOf, type InsertOptions, jobInsert, jobWrite, type NewJob } from '../store/jobs.ts'
 import { type WorkKey, workKeysOf } from '../store/keyed-work.ts'
+import { withPatience } from '../store/lock-patience.ts'
 import { notify } from '../store/notifications.ts'
 import type { Queryable } from '../store/statements.ts'
 import { CommitUnknown, demandOwnTenant, sessionOn } from '../store/transaction.ts'
@@ -187,8 +188,10 @@ export class Enqueuer {
   #insertIn(tx: Queryable, jobs: readonly NewJob[]): Promise<EnqueueResult[]> {
     const keys = jobs.flatMap(workKeysOf)
     if (keys.length > 0) this.#admitter.expectBlocked()
-    // No lock timeout: set here, it would outlive this statement in a transaction that is not ours.
-    return this.#insertAll(sessionOn(tx, this.#db.schema), jobs, this.#waker.tellAtCommit(queuesOf(jobs), keys))
+    const session = sessionOn(tx, this.#db.schema)
+    const insert = () => this.#insertAll(session, jobs, this.#waker.tellAtCommit(queuesOf(jobs), keys))
+    const mayWait = jobs.some(({ dedupKey }) => dedupKey !== null)
+    return mayWait ? withPatience(session, KEY_WAIT_MS, insert) : insert()
   }
 
   /** `before`: what must hold in the same transaction. */

@@ -13,6 +13,7 @@ import { InvalidDefinition, InvalidResult, LeaseLost, OnceBusy } from '../errors
 import { openTransaction } from '../open-transaction.ts'
 import { isLockTimeout, isTransient } from '../sql-state.ts'
 import { type Database, isConnectionFailure, type Session } from '../store/db.ts'
+import { withPatience } from '../store/lock-patience.ts'
 import {
   type OnceClaim,
   type OnceHolder,
@@ -131,9 +132,9 @@ export class Once {
 
   async #isClaimed(session: Session, claim: OnceClaim): Promise<boolean> {
     try {
-      // In somebody's transaction the limit would outlive the statement.
-      const lockTimeoutMs = session === this.#db ? WAIT_MS : null
-      return await onceClaim(session, this.#clock.databaseNow(), claim, lockTimeoutMs)
+      const isOwn = session === this.#db
+      const claiming = () => onceClaim(session, this.#clock.databaseNow(), claim, isOwn ? WAIT_MS : null)
+      return await (isOwn ? claiming() : withPatience(session, WAIT_MS, claiming))
     } catch (error) {
       throw isLockTimeout(error) ? new OnceBusy(claim, null, error) : error
     }
