@@ -756,21 +756,30 @@ create table millrace.upkeep (
 );
 
 create table millrace.worker (
-  id           uuid not null,
-  host         text not null,
-  pid          integer not null,
-  version      text not null,
-  lanes        jsonb not null,
-  started_at   timestamptz not null,
-  heartbeat_at timestamptz not null,
-  expires_at   timestamptz not null,
-  ended_at     timestamptz,
-  ended_reason text,
-  overload     jsonb,
-  types        text[],
-  schedules    text[],
-  program      text,
-  constraint worker_pkey primary key (id)
+  id             uuid not null,
+  host           text not null,
+  pid            integer not null,
+  version        text not null,
+  lanes          jsonb not null,
+  started_at     timestamptz not null,
+  heartbeat_at   timestamptz not null,
+  expires_at     timestamptz not null,
+  ended_at       timestamptz,
+  ended_reason   text,
+  overload       jsonb,
+  types          text[],
+  schedules      text[],
+  program        text,
+  report         jsonb,
+  request        text,
+  requested_by   text,
+  request_reason text,
+  requested_at   timestamptz,
+  constraint worker_pkey primary key (id),
+  constraint worker_request_check check ((request = any (array['quiet', 'stop']))),
+  constraint worker_request_is_whole check ((num_nulls(request, requested_by, request_reason, requested_at) = any (array[0, 4])))
+) with (
+  fillfactor=50
 );
 
 create table millrace.workflow (

@@ -17,11 +17,22 @@ export class Lifecycle {
   readonly #logger: Logger
   readonly #requests: StopRequests
   readonly #stops: { name: string; stop(): Promise<void> }[] = []
+  readonly #asked: Promise<void>
+  #askToStop: () => void = () => {}
   #phase: Phase = { kind: 'starting', part: 'process' }
 
   constructor(logger: Logger, requests: StopRequests = stopSignals(logger)) {
     this.#logger = logger
     this.#requests = requests
+    this.#asked = new Promise((resolve) => {
+      this.#askToStop = resolve
+    })
+  }
+
+  /** Asks to stop in order, as a signal does. */
+  stop(): void {
+    this.#phase = { kind: 'stopping' }
+    this.#askToStop()
   }
 
   get phase(): Phase {
@@ -43,17 +54,12 @@ export class Lifecycle {
    * failed, or that of `failed`, when everything has stopped.
    */
   async run(start: () => Promise<void>, failed?: Promise<never>): Promise<void> {
-    const asked = new Promise<void>((resolve) => {
-      this.#requests(() => {
-        this.#phase = { kind: 'stopping' }
-        resolve()
-      })
-    })
+    this.#requests(() => this.stop())
     try {
       await start()
       this.#throwIfStopping()
       this.#phase = { kind: 'running' }
-      await Promise.race(failed === undefined ? [asked] : [asked, failed])
+      await Promise.race(failed === undefined ? [this.#asked] : [this.#asked, failed])
     } catch (error) {
       if (!(error instanceof Interrupted)) throw error
     } finally {

@@ -27,6 +27,7 @@ import { tenantPoliciesCommand } from './commands/tenant-policies.ts'
 import { tenantsCommand } from './commands/tenants.ts'
 import { typesCommand } from './commands/types.ts'
 import { workCommand } from './commands/work.ts'
+import { workersCommand } from './commands/workers.ts'
 import { workflowsCommand } from './commands/workflows.ts'
 
 const help = `
@@ -69,6 +70,7 @@ function program(): Command {
       .addCommand(migrateCommand())
       .addCommand(enqueueCommand())
       .addCommand(queuesCommand())
+      .addCommand(workersCommand())
       .addCommand(jobsCommand())
       .addCommand(jobCommand())
       .addCommand(historyCommand())

@@ -20,6 +20,8 @@ export interface WorkerPlan {
   /** Slots per queue, instead of the queues' own. */
   readonly concurrency: Readonly<Record<string, number>>
   readonly grace: Duration
+  /** An operator asked the worker to stop: the process ends with it. */
+  onAskedToStop?(): void
 }
 
 const WORKLOAD_STOP_MS = 10_000
@@ -41,6 +43,11 @@ export async function startWorker(lifecycle: Lifecycle, plan: WorkerPlan): Promi
     end: (client) => client.close(),
   })
   logJobs(millrace, logger)
+  millrace.events.on('worker_asked', ({ request }) => {
+    if (request?.kind !== 'stop') return
+    plan.onAskedToStop?.()
+    lifecycle.stop()
+  })
   // Before the worker, so that no handler runs without what it needs, and every handler has it until the end.
   await lifecycle.start({
     name: `workload ${workload.name}`,

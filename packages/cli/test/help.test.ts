@@ -13,6 +13,7 @@ test('the help lists the commands and shows examples', async () => {
     'migrate',
     'enqueue',
     'queues',
+    'workers',
     'jobs',
     'job',
     'history',

@@ -31,6 +31,7 @@ export type MillraceErrorCode =
   | 'migration_failed'
   | 'worker_stopping'
   | 'job_not_found'
+  | 'worker_not_found'
   | 'result_timeout'
   | 'result_mismatch'
   | 'budget_exceeded'
@@ -446,6 +447,16 @@ export class JobNotFound extends MillraceError {
 
   constructor(id: string, detail: string) {
     super('job_not_found', `There is no job ${JSON.stringify(id)}: ${detail}`)
+    this.id = id
+  }
+}
+
+/** No living worker of that id can be asked. `detail` says why. */
+export class WorkerNotFound extends MillraceError {
+  readonly id: string
+
+  constructor(id: string, detail: string) {
+    super('worker_not_found', `Worker ${JSON.stringify(id)} cannot be asked: ${detail}`)
     this.id = id
   }
 }

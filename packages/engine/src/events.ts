@@ -5,6 +5,7 @@ import type { Failure } from './failure.ts'
 import type { BudgetStatus } from './governance/budget-status.ts'
 import type { TickOrigin, TickOutcome } from './store/schedule-ticks.ts'
 import type { SnapshotHolder } from './store/upkeep.ts'
+import type { WorkerRequest } from './store/workers.ts'
 
 export interface JobRef {
   id: string
@@ -64,6 +65,8 @@ export interface MillraceEvents {
   schedule_missed: { schedule: string; from: Date; to: Date; count: number }
   worker_started: { workerId: string }
   worker_stopped: { workerId: string }
+  /** An operator asked this worker to take no more jobs or to stop; null: to go on. */
+  worker_asked: { workerId: string; request: WorkerRequest | null }
   lease_lost: { workerId: string; why: string }
   listen_trusted: { isTrusted: boolean }
   /**

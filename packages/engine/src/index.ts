@@ -51,6 +51,7 @@ export type { ScheduleEdit } from './client/schedule-edit.ts'
 export type { ScheduleState, ScheduleStatus } from './client/schedule-state.ts'
 export type { NewScheduleOptions, ScheduleDetails, SchedulePause, Schedules } from './client/schedules.ts'
 export type { TenantOptions, Tenants } from './client/tenants.ts'
+export type { WorkerAsk, WorkerReport, WorkerState, Workers } from './client/workers.ts'
 export type { WorkflowChangeResult } from './client/workflow-changes.ts'
 export type { EndedWorkflow } from './client/workflow-end.ts'
 export type { SignalOptions, SignalResult } from './client/workflow-signal.ts'
@@ -135,6 +136,7 @@ export {
   UnknownWorkflow,
   Unrecoverable,
   UnsupportedDatabase,
+  WorkerNotFound,
   WorkerStopping,
   WorkflowNotFound,
   WorkflowTimeout,
@@ -212,6 +214,7 @@ export type { ScheduleSource } from './store/schedules.ts'
 export type { Queryable } from './store/statements.ts'
 export type { OnExcess, Tenant, TenantFilter, TenantLimit } from './store/tenants.ts'
 export type { SnapshotHolder } from './store/upkeep.ts'
+export type { WorkerRequest } from './store/workers.ts'
 export type { StartedWorkflow, WorkflowFilter, WorkflowStep } from './store/workflows.ts'
 export { type WorkSettings, workSettingsFrom } from './work-env.ts'
 export { type Handler, type Implementation, implement, type JobContext } from './worker/context.ts'

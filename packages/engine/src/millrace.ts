@@ -24,6 +24,7 @@ import { type JobResult, type ResultOptions, Results } from './client/results.ts
 import { type RetryResult, retryJob } from './client/retry.ts'
 import { Schedules } from './client/schedules.ts'
 import { Tenants } from './client/tenants.ts'
+import { Workers } from './client/workers.ts'
 import { Workflows } from './client/workflows.ts'
 import { type ClientServices, clientServices } from './client-services.ts'
 import { ClientWorkers } from './client-workers.ts'
@@ -72,6 +73,8 @@ export class Millrace {
   readonly schedules: Schedules
   /** Jobs that form a graph. */
   readonly workflows: Workflows
+  /** The living workers of all processes: what they do, and to ask one to take no more jobs or to stop. */
+  readonly workers: Workers
   readonly #services: ClientServices
   readonly #workers: ClientWorkers
   readonly #results: Results
@@ -96,6 +99,7 @@ export class Millrace {
     this.historySettings = new HistorySettings(services)
     this.schedules = new Schedules(services)
     this.workflows = new Workflows(services)
+    this.workers = new Workers(services)
     this.#workers = new ClientWorkers(services)
     this.#results = new Results(services, { isNotifyEnabled: services.isNotifyEnabled })
     this.#eraser = new Eraser(services)

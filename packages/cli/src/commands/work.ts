@@ -25,6 +25,9 @@ With --processes it becomes a supervisor: it runs no jobs itself, but keeps that
 dies is started again, after 0.5 s at first and 30 s at most, and its jobs are rescued at once. Signals are passed on.
 SIGHUP restarts the processes one after the other; each leaves only when its successor is ready.
 
+\`millrace workers stop\` asks one worker to stop in order: its process ends with code 0. A supervisor leaves its place empty
+until the next SIGHUP, and ends with code 0 when all places are empty.
+
 Health, with --port:
   GET /healthz   200 while the process lives
   GET /readyz    200 while the worker's lease holds and the database answers, else 503 with the reason; with --processes:
@@ -111,7 +114,7 @@ async function work(
     summary.add('Workload', workload.name)
     summary.add('Database', namedDatabase(databaseUrl).description)
     summary.add('Schema', await schemaVersion(databaseUrl))
-    const plan = { workload, logger, ...options }
+    const plan = { workload, logger, ...options, onAskedToStop: () => supervised?.leaves() }
     const worker = await startWorker(lifecycle, plan)
     readiness.watchWork(() => obstacleOf(worker))
     supervised?.reportOn(worker)

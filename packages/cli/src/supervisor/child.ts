@@ -20,6 +20,7 @@ export class Child {
   #readyAt: number | undefined
   #failure: StartFailure | undefined
   #isAsked = false
+  #isLeaving = false
 
   constructor(process: ChildProcess) {
     this.#process = process
@@ -39,7 +40,7 @@ export class Child {
   }
 
   get state(): ChildState {
-    if (this.#isAsked) return 'stopping'
+    if (this.#isAsked || this.#isLeaving) return 'stopping'
     if (this.#readyAt === undefined) return 'starting'
     return this.#condition.isReady ? 'ready' : 'not ready'
   }
@@ -52,6 +53,11 @@ export class Child {
   /** Its end was wanted. */
   get isAsked(): boolean {
     return this.#isAsked
+  }
+
+  /** An operator asked its worker to stop. */
+  get isLeaving(): boolean {
+    return this.#isLeaving
   }
 
   get hasBeenReady(): boolean {
@@ -88,6 +94,10 @@ export class Child {
     if (report === undefined) return
     if ('startFailure' in report) {
       this.#failure = report.startFailure
+      return
+    }
+    if ('isLeaving' in report) {
+      this.#isLeaving = true
       return
     }
     this.#condition = report.condition

@@ -17,7 +17,11 @@ export interface Condition {
   readonly workerId: string | null
 }
 
-export type Report = { readonly condition: Condition } | { readonly startFailure: StartFailure }
+/** `isLeaving`: an operator asked this worker to stop, so nothing is to take its place. */
+export type Report =
+  | { readonly condition: Condition }
+  | { readonly startFailure: StartFailure }
+  | { readonly isLeaving: true }
 
 export interface Message {
   readonly millrace: Report

@@ -11,7 +11,7 @@ export interface SlotPlan {
   fork(): ChildProcess
   onStarted(child: Child): void
   onReady(child: Child): void
-  /** It ended because it was asked to. */
+  /** It ended because it was asked to, by us or by an operator. */
   onStopped(child: Child, exit: Exit): void
   /** It ended by itself. Another one starts after that time; null: its place is not empty, or not to be filled again. */
   onDied(child: Child, exit: Exit, restartInMs: number | null): void
@@ -34,6 +34,7 @@ export class Slot {
   #successor: Child | undefined
   #restart: NodeJS.Timeout | undefined
   #isStopping = false
+  #isLeft = false
   #restarts = 0
   #deaths = 0
   #failedStarts = 0
@@ -50,6 +51,11 @@ export class Slot {
     return this.#current === undefined
   }
 
+  /** An operator asked its worker to stop: the place stays empty until `replace` fills it. */
+  get isLeft(): boolean {
+    return this.#isLeft
+  }
+
   get isReady(): boolean {
     return this.#current?.state === 'ready'
   }
@@ -64,7 +70,7 @@ export class Slot {
     return {
       process: this.number,
       pid: current?.pid ?? null,
-      state: current?.state ?? (this.#isStopping ? 'stopped' : 'waiting'),
+      state: current?.state ?? (this.#isStopping || this.#isLeft ? 'stopped' : 'waiting'),
       restarts: this.#restarts,
       workerId: current?.workerId ?? null,
     }
@@ -77,7 +83,8 @@ export class Slot {
   /** Starts a successor, and stops the present process when it is ready. False: it did not become ready. */
   async replace(): Promise<boolean> {
     const old = this.#current
-    // An empty place gets a new process anyway.
+    if (this.#isLeft && !this.#isStopping) return this.#fillAgain()
+    // Another empty place gets a new process anyway.
     if (old === undefined || this.#isStopping) return true
     const successor = this.#fork()
     this.#successor = successor
@@ -99,6 +106,12 @@ export class Slot {
   async kill(): Promise<void> {
     this.#noMoreRestarts()
     await Promise.all([...this.#alive].map((child) => child.kill()))
+  }
+
+  #fillAgain(): Promise<boolean> {
+    this.#isLeft = false
+    this.#current = this.#fork()
+    return this.#current.becameReady
   }
 
   #noMoreRestarts(): void {
@@ -127,7 +140,8 @@ export class Slot {
     } else if (child === this.#successor) {
       this.#successor = undefined
     }
-    if (child.isAsked) this.#plan.onStopped(child, exit)
+    if (child.isLeaving && this.isVacant) this.#isLeft = true
+    if (child.isAsked || child.isLeaving) this.#plan.onStopped(child, exit)
     else this.#plan.onDied(child, exit, this.isVacant && !this.#isStopping ? this.#startAgain(child) : null)
   }
 

@@ -47,6 +47,7 @@ export async function supervise(options: SuperviseOptions): Promise<void> {
   }
   const lifecycle = new Lifecycle(logger, stopSignals(logger, endAtOnce))
   process.on('SIGHUP', () => void supervisor.roll())
+  supervisor.on('all_left', () => lifecycle.stop())
   await lifecycle.run(async () => {
     const health = await startHealth(lifecycle, supervisor, options)
     await lifecycle.start({ name: 'lease ender', begin: async () => leases, end: () => leases.stop() })

@@ -58,6 +58,11 @@ export class Supervised {
     setInterval(look, LOOK_MS).unref()
   }
 
+  /** An operator asked this worker to stop: the supervisor shall start no other one in its place. */
+  leaves(): void {
+    void tell({ isLeaving: true })
+  }
+
   /** False: nobody heard it. */
   startFailed(error: unknown, text: string): Promise<boolean> {
     return tell({ startFailure: { kind: kindOf(error), text } })

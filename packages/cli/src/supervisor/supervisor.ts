@@ -26,6 +26,8 @@ export interface SupervisorEvents {
   /** It ended without having been asked to. `error`: what it said about a start that failed. */
   process_died: [ProcessEnd & { restartInMs: number | null; error: string | null }]
   process_stopped: [ProcessEnd]
+  /** Operators have asked every worker to stop, and all have. */
+  all_left: []
   rolling_restart_started: [{ processes: number }]
   /** `isComplete` false: a successor did not become ready, or everything was stopped; the others were left as they are. */
   rolling_restart_ended: [{ replaced: number; isComplete: boolean }]
@@ -121,7 +123,10 @@ export class Supervisor extends EventEmitter<SupervisorEvents> {
         this.#hasBeenReady = true
         this.emit('process_ready', { ...about(child), afterMs: child.ranMs })
       },
-      onStopped: (child, exit) => this.emit('process_stopped', { ...about(child), ...exit, ranMs: child.ranMs }),
+      onStopped: (child, exit) => {
+        this.emit('process_stopped', { ...about(child), ...exit, ranMs: child.ranMs })
+        if (this.#slots.every((each) => each.isLeft)) this.emit('all_left')
+      },
       onDied: (child, exit, restartInMs) => {
         const error = child.failure?.text ?? null
         const end = slot.isVacant ? this.#judge(slot, child, exit) : undefined

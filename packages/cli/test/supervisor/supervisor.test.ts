@@ -255,3 +255,29 @@ test('worker processes get every argument but those of the supervisor', () => {
   const args = 'work a.js --processes 3 --grace 5s --port=80 --concurrency mail=2 --processes=4 --port 0 --host ::1'
   expect(workerArgs(args.split(' ')).join(' ')).toBe('work a.js --grace 5s --concurrency mail=2 --host ::1')
 })
+
+test('the place of a process that an operator asked to stop stays empty until a rolling restart fills it', async () => {
+  await using t = setup((number, before) => (number === 1 && before === 0 ? 'ready leaving quit' : worker), {
+    processes: 2,
+  })
+  const stopped = t.next('process_stopped')
+  let died = 0
+  t.supervisor.on('process_died', () => died++)
+  const ready = t.next('process_ready')
+  t.supervisor.start()
+  expect(await stopped).toMatchObject({ process: 1, code: 0 })
+  expect(t.supervisor.processes[0]).toMatchObject({ pid: null, state: 'stopped', restarts: 0 })
+  await ready
+  await expect.poll(() => t.supervisor.processes[1]?.state).toBe('ready')
+  await t.supervisor.roll()
+  expect(t.supervisor.processes.map(({ state }) => state)).toEqual(['ready', 'ready'])
+  expect(died).toBe(0)
+})
+
+test('when every process was asked to stop by operators, the supervisor says so', async () => {
+  await using t = setup(() => 'ready leaving quit')
+  const left = t.next('all_left')
+  t.supervisor.start()
+  await left
+  expect(t.supervisor.processes).toMatchObject([{ state: 'stopped' }])
+})

@@ -13,6 +13,15 @@ import { limitsOf } from './meters.ts'
 import { QueueMemory } from './queue-memory.ts'
 import { Rules } from './rules.ts'
 
+/** What a limit with `perProcess` allows in this process. */
+export interface PermitsHere {
+  limit: string
+  most: number
+  free: number
+  /** That it holds for. */
+  types: string[]
+}
+
 export class Governor {
   readonly #db: Database
   readonly #clock: Clock
@@ -67,16 +76,22 @@ export class Governor {
 
   /** What a limit per process leaves free. `here`: runs of this process, by type. */
   freeHere(limit: string, here: ReadonlyMap<string, number>): number | undefined {
-    const under = this.#registry.contracts.flatMap((contract) => {
-      const found = limitsOf(contract, this.#rules).find(({ name }) => name === limit)
-      return found?.perProcess === undefined ? [] : [{ type: contract.type, most: found.perProcess }]
-    })
-    const [first] = under
-    if (first === undefined) return undefined
-    return Math.max(
-      0,
-      under.reduce((free, { type }) => free - (here.get(type) ?? 0), first.most),
-    )
+    return this.permitsHere(here).find((permits) => permits.limit === limit)?.free
+  }
+
+  /** Of every limit per process. `here`: runs of this process, by type. */
+  permitsHere(here: ReadonlyMap<string, number>): PermitsHere[] {
+    const found = new Map<string, PermitsHere>()
+    for (const contract of this.#registry.contracts) {
+      for (const { name, perProcess } of limitsOf(contract, this.#rules)) {
+        if (perProcess === undefined) continue
+        const permits = found.get(name) ?? { limit: name, most: perProcess, free: perProcess, types: [] }
+        permits.free = Math.max(0, permits.free - (here.get(contract.type) ?? 0))
+        permits.types.push(contract.type)
+        found.set(name, permits)
+      }
+    }
+    return [...found.values()]
   }
 
   /** The queues in which something may have waited for a place that a run of this type has left. */

@@ -15,11 +15,36 @@ export interface NewWorker {
   /** The hash of what its code declares; null: it declares nothing. */
   program: string | null
   ttlMs: number
+  /** The id under which it worked before it lost its lease: it keeps what was asked of it. */
+  formerId?: string | undefined
 }
 
-/** False: this id was used before, and its lease has ended. */
-export async function workerRegister(session: Session, now: Now, worker: NewWorker): Promise<boolean> {
-  const rows = await session.run('workerRegister', [
+/** What an operator asks of a worker: to take no more jobs, or to stop. */
+export interface WorkerRequest {
+  readonly kind: 'quiet' | 'stop'
+  readonly by: string
+  readonly reason: string
+}
+
+/** What a worker learns when it renews its lease. */
+export interface HeldLease {
+  readonly request: WorkerRequest | null
+}
+
+interface LeaseRow {
+  request: WorkerRequest['kind'] | null
+  by: string
+  reason: string
+}
+
+/** `report`: JSON text. Undefined: this id was used before, and its lease has ended. */
+export async function workerRegister(
+  session: Session,
+  now: Now,
+  worker: NewWorker,
+  report: string | null = null,
+): Promise<HeldLease | undefined> {
+  const rows = await session.run<LeaseRow>('workerRegister', [
     now,
     worker.id,
     worker.host,
@@ -30,13 +55,26 @@ export async function workerRegister(session: Session, now: Now, worker: NewWork
     textArray(worker.types),
     textArray(worker.schedules),
     worker.program,
+    report,
+    worker.formerId ?? null,
   ])
-  return rows.length > 0
+  return heldLease(rows)
 }
 
-/** False: the lease was ended, and there is no way back under this id. */
-export async function workerBeat(session: Session, now: Now, id: string, ttlMs: number): Promise<boolean> {
-  return (await session.run('workerBeat', [now, id, ttlMs])).length > 0
+/** `report`: JSON text. Undefined: the lease was ended, and there is no way back under this id. */
+export async function workerBeat(
+  session: Session,
+  now: Now,
+  { id, ttlMs }: Pick<NewWorker, 'id' | 'ttlMs'>,
+  report: string | null = null,
+): Promise<HeldLease | undefined> {
+  return heldLease(await session.run<LeaseRow>('workerBeat', [now, id, ttlMs, report]))
+}
+
+function heldLease([row]: readonly LeaseRow[]): HeldLease | undefined {
+  if (row === undefined) return undefined
+  const { request: kind, by, reason } = row
+  return { request: kind === null ? null : { kind, by, reason } }
 }
 
 export interface WorkerOverload {

@@ -1,15 +1,16 @@
-// The heartbeat: renews the lease, and reads back at each beat what the database says this worker runs.
+// The heartbeat: renews the lease with a report, and reads back at each beat what is asked of this worker and what the database
+// says it runs.
 //
 // Runs in the pulse thread. A beat that fails is tried again soon; trust in the lease, which is on the board, ends by itself.
 import { monotonicMs } from '../clock.ts'
 import type { Session } from '../store/db.ts'
 import { jobRunning, type RunningRow } from '../store/running-jobs.ts'
-import { type NewWorker, workerBeat, workerEnd, workerRegister } from '../store/workers.ts'
+import { type HeldLease, type NewWorker, workerBeat, workerEnd, workerRegister } from '../store/workers.ts'
 import type { Board } from './board.ts'
 import { OldestRun } from './oldest-run.ts'
 import type { Placements } from './placements.ts'
 import type { PulseConnection } from './pulse-connection.ts'
-import { type FromPulse, type LeaseTimes, trustMarginMs } from './pulse-protocol.ts'
+import { type FromPulse, type LeaseTimes, MAIN_BEAT_MS, type PulseReport, trustMarginMs } from './pulse-protocol.ts'
 import { runKey } from './run.ts'
 
 const RETRY_MS = 2_000
@@ -27,6 +28,9 @@ export class Heartbeat {
   #worker: NewWorker | undefined
   #isRegistered = false
   #oldest = new OldestRun()
+  #report: { report: PulseReport; atMs: number } | undefined
+  /** What the main thread was told that is asked of it. */
+  #asked: string | undefined
   #timer: NodeJS.Timeout | undefined
   #isBeating = false
   #beatAgain = false
@@ -47,6 +51,11 @@ export class Heartbeat {
     this.#isRegistered = false
     this.#oldest = new OldestRun()
     void this.beat()
+  }
+
+  /** For the beats to come. */
+  report(report: PulseReport): void {
+    this.#report = { report, atMs: monotonicMs() }
   }
 
   /** Renews the lease and reads back what we run. One at a time; a request meanwhile makes it run once more. */
@@ -87,11 +96,10 @@ export class Heartbeat {
     const { ttlMs } = times
     const sentAtMs = monotonicMs()
     const isFirst = !this.#isRegistered
-    const isHeld = await connection.within(
-      isFirst ? workerRegister(session, null, worker) : workerBeat(session, null, worker.id, ttlMs),
-    )
+    const renew = isFirst ? workerRegister : workerBeat
+    const held = await connection.within(renew(session, null, worker, this.#reportText()))
     if (worker !== this.#worker) return
-    if (!isHeld) {
+    if (held === undefined) {
       board.trustUntil(0)
       this.#worker = undefined
       post({ kind: 'lost', workerId: worker.id })
@@ -99,9 +107,28 @@ export class Heartbeat {
     }
     this.#isRegistered = true
     board.trustUntil(sentAtMs + ttlMs - trustMarginMs(times))
-    if (isFirst) return post({ kind: 'registered', workerId: worker.id })
+    if (isFirst) post({ kind: 'registered', workerId: worker.id })
+    this.#tellAsked(worker.id, held)
+    if (isFirst) return
     const rows = await this.#look(session, worker.id, sentAtMs)
     post({ kind: 'running', workerId: worker.id, rows, sentAtMs })
+  }
+
+  #tellAsked(workerId: string, { request }: HeldLease): void {
+    const asked = JSON.stringify(request)
+    if (asked === this.#asked) return
+    this.#asked = asked
+    this.#services.post({ kind: 'asked', workerId, request })
+  }
+
+  /** A main thread that stands still cannot report: how long it has done so is seen from here. */
+  #reportText(): string | null {
+    if (this.#report === undefined) return null
+    const { report, atMs } = this.#report
+    const now = monotonicMs()
+    const sinceTurnMs = Math.round(now - this.#services.board.lastBeat())
+    const loopLagMs = Math.max(report.loopLagMs, sinceTurnMs - MAIN_BEAT_MS)
+    return JSON.stringify({ ...report, loopLagMs, ageMs: Math.round(now - atMs) })
   }
 
   /** What the database says we run. A run of ours that is missing is looked for everywhere before it is called lost. */

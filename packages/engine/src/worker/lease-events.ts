@@ -11,6 +11,8 @@ import { IgnoredNotifications } from './ignored-notifications.ts'
 import type { KeyAdmissions } from './key-admissions.ts'
 import type { Lease, LeaseEvents } from './lease.ts'
 import type { Reconciler } from './reconciler.ts'
+import type { Reporter } from './reporter.ts'
+import type { Requests } from './requests.ts'
 import type { WakeUps } from './wake-ups.ts'
 
 /** Read when something happens: the lease is there before the others are. */
@@ -21,6 +23,8 @@ export interface LeaseListeners {
   readonly reconciler: Reconciler
   readonly admissions: KeyAdmissions
   readonly wakeUps: WakeUps
+  readonly reporter: Reporter
+  readonly requests: Requests
 }
 
 export interface LeaseEventServices {
@@ -36,6 +40,8 @@ export function leaseEvents(parts: LeaseListeners, services: LeaseEventServices)
   const { events, logger, herald, advancer, waker, onError } = services
   const ignored = new IgnoredNotifications(services)
   return {
+    report: () => parts.reporter.read(),
+    onAsked: (request) => parts.requests.heard(request),
     onLost: (workerId, why) => {
       logger.error({ worker: workerId, why }, 'the lease is lost: running jobs were aborted')
       parts.dispatcher.abortAll(new LeaseLost(why))

@@ -7,14 +7,19 @@ import { monotonicMs } from '../clock.ts'
 import { WorkerStopping } from '../errors.ts'
 import type { Message } from '../store/notifications.ts'
 import type { RunningRow } from '../store/running-jobs.ts'
-import type { NewWorker } from '../store/workers.ts'
+import type { NewWorker, WorkerRequest } from '../store/workers.ts'
 import type { Board } from './board.ts'
 import { Pulse } from './pulse.ts'
 import type { FromPulse, IgnoredBecause, PlacedJobs, PulseSettings } from './pulse-protocol.ts'
+import type { OwnReport } from './reporter.ts'
 
 const WATCH_MS = 200
 
 export interface LeaseEvents {
+  /** What the worker says about itself with its heartbeat. */
+  report(): OwnReport
+  /** What operators ask of this worker has changed; null: nothing is asked any more. */
+  onAsked(request: WorkerRequest | null): void
   /** Ended by somebody else, or with the thread that renewed it. */
   onLost(workerId: string, why: string): void
   /** Not renewed in time: nobody knows who owns our runs. */
@@ -37,6 +42,8 @@ export class Lease {
   readonly #worker: Omit<NewWorker, 'id'>
   readonly #events: LeaseEvents
   #id = randomUUID()
+  /** The last id under which there was a lease. */
+  #formerId: string | undefined
   #waiting: { resolve: () => void; reject: (error: unknown) => void } | undefined
   #isRegistered = false
   #isEnding = false
@@ -52,7 +59,10 @@ export class Lease {
   ) {
     this.#worker = worker
     this.#events = events
-    this.#pulse = new Pulse(settings, places, (message) => this.#hear(message))
+    this.#pulse = new Pulse(settings, places, {
+      onMessage: (message) => this.#hear(message),
+      report: () => events.report(),
+    })
   }
 
   get id(): string {
@@ -97,7 +107,7 @@ export class Lease {
   }
 
   #register(): void {
-    this.#pulse.register({ ...this.#worker, id: this.#id })
+    this.#pulse.register({ ...this.#worker, id: this.#id, formerId: this.#formerId })
   }
 
   #hear(message: FromPulse | { kind: 'died'; error: unknown }): void {
@@ -107,6 +117,9 @@ export class Lease {
         break
       case 'running':
         if (message.workerId === this.#id) this.#events.onRunning(message.rows, message.sentAtMs)
+        break
+      case 'asked':
+        if (message.workerId === this.#id) this.#events.onAsked(message.request)
         break
       case 'lost':
         if (message.workerId === this.#id) this.#lose('it was ended by a rescuer')
@@ -135,6 +148,7 @@ export class Lease {
 
   #registered(): void {
     this.#isRegistered = true
+    this.#formerId = this.#id
     this.#waiting?.resolve()
     this.#waiting = undefined
     this.#watchOver()

@@ -46,6 +46,11 @@ export class MemoryGuard implements Ticker<MemoryUse> {
     return this.#isHigh
   }
 
+  /** As it is now. Whether it is short is decided by the checks alone. */
+  use(): MemoryUse {
+    return { percent: rounded(this.#measure()), isHigh: this.#isHigh }
+  }
+
   async tick(): Promise<MemoryUse> {
     const { thresholdPercent, checkIntervalMs } = this.#limits
     let percent = this.#measure()
@@ -55,7 +60,7 @@ export class MemoryGuard implements Ticker<MemoryUse> {
       collectGarbage()
       percent = this.#measure()
     }
-    const use = { percent: Math.round(percent * 10) / 10, isHigh: percent > thresholdPercent }
+    const use = { percent: rounded(percent), isHigh: percent > thresholdPercent }
     if (use.isHigh !== this.#isHigh) {
       this.#isHigh = use.isHigh
       this.#onChange(use)
@@ -68,6 +73,8 @@ export class MemoryGuard implements Ticker<MemoryUse> {
     return isHigh ? Math.min(SHORT_INTERVAL_MS, checkIntervalMs) : checkIntervalMs
   }
 }
+
+const rounded = (percent: number): number => Math.round(percent * 10) / 10
 
 function memoryPercent(): number {
   const heap = getHeapStatistics()

@@ -3,7 +3,8 @@ import type { ClientConfig } from 'pg'
 import type { Retention } from '../contract/job.ts'
 import type { Message } from '../store/notifications.ts'
 import type { RunningRow } from '../store/running-jobs.ts'
-import type { NewWorker } from '../store/workers.ts'
+import type { NewWorker, WorkerRequest } from '../store/workers.ts'
+import type { OwnReport } from './reporter.ts'
 
 export interface LeaseTimes {
   heartbeatMs: number
@@ -37,8 +38,16 @@ export interface PlacedJobs {
   kindOf: Int32Array
 }
 
+/** How often the main thread says that its event loop turns. */
+export const MAIN_BEAT_MS = 50
+
+/** What the main thread knows of a report. */
+export type PulseReport = OwnReport & { loopLagMs: number }
+
 export type ToPulse =
   | { kind: 'register'; worker: NewWorker }
+  /** For the next heartbeat. */
+  | { kind: 'report'; report: PulseReport }
   | { kind: 'claimed'; jobs: PlacedJobs }
   | { kind: 'stop'; reason: string }
 
@@ -46,6 +55,8 @@ export type FromPulse =
   | { kind: 'registered'; workerId: string }
   /** What the database says we run. `sentAtMs`: when we asked, on the monotonic clock. */
   | { kind: 'running'; workerId: string; rows: RunningRow[]; sentAtMs: number }
+  /** What is asked of this worker has changed; null: nothing is asked any more. */
+  | { kind: 'asked'; workerId: string; request: WorkerRequest | null }
   /** The lease was ended by somebody else. */
   | { kind: 'lost'; workerId: string }
   | { kind: 'heard'; messages: readonly Message[] }

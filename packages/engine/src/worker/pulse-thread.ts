@@ -46,6 +46,9 @@ class PulseThread {
       case 'register':
         this.#heartbeat.register(message.worker)
         break
+      case 'report':
+        this.#heartbeat.report(message.report)
+        break
       case 'claimed':
         this.#placements.heard(message.jobs)
         break

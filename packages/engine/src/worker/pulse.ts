@@ -3,30 +3,41 @@ import { Worker as Thread } from 'node:worker_threads'
 import { monotonicMs, within } from '../clock.ts'
 import type { NewWorker } from '../store/workers.ts'
 import { Board } from './board.ts'
-import type { FromPulse, PlacedJobs, PulseSettings, ToPulse } from './pulse-protocol.ts'
+import { type FromPulse, MAIN_BEAT_MS, type PlacedJobs, type PulseSettings, type ToPulse } from './pulse-protocol.ts'
+import type { OwnReport } from './reporter.ts'
 
-const MAIN_BEAT_MS = 50
+/** How often a report is made for the heartbeat that comes next. */
+const REPORT_MS = 1_000
 const STOP_DEADLINE_MS = 2_000
 const RESPAWN_MS = 1_000
 
 export type PulseListener = (message: FromPulse | { kind: 'died'; error: unknown }) => void
 
+export interface PulseEnds {
+  onMessage: PulseListener
+  /** Asked from the first registration on. */
+  report(): OwnReport
+}
+
 export class Pulse {
   readonly board: Board
   readonly #settings: PulseSettings
-  readonly #listener: PulseListener
+  readonly #ends: PulseEnds
   readonly #beat: NodeJS.Timeout
+  #reports: NodeJS.Timeout | undefined
+  #beatAtMs = monotonicMs()
+  #loopLagMs = 0
   #thread: Thread
   #isStopping = false
   #stopped: Promise<void> | undefined
 
-  constructor(settings: Omit<PulseSettings, 'board'>, places: number, listener: PulseListener) {
+  constructor(settings: Omit<PulseSettings, 'board'>, places: number, ends: PulseEnds) {
     this.board = Board.withPlaces(places)
-    this.board.beat(monotonicMs())
+    this.board.beat(this.#beatAtMs)
     this.#settings = { ...settings, board: this.board.buffer }
-    this.#listener = listener
+    this.#ends = ends
     this.#thread = this.#spawn()
-    this.#beat = setInterval(() => this.board.beat(monotonicMs()), MAIN_BEAT_MS)
+    this.#beat = setInterval(() => this.#turned(), MAIN_BEAT_MS)
   }
 
   /** True while our lease can be relied on: nobody may have taken our runs. */
@@ -35,6 +46,8 @@ export class Pulse {
   }
 
   register(worker: NewWorker): void {
+    this.#report()
+    this.#reports ??= setInterval(() => this.#report(), Math.min(REPORT_MS, this.#settings.times.heartbeatMs))
     this.#post({ kind: 'register', worker })
   }
 
@@ -50,17 +63,31 @@ export class Pulse {
   async #stop(reason: string): Promise<void> {
     this.#isStopping = true
     clearInterval(this.#beat)
+    clearInterval(this.#reports)
     const exited = new Promise<void>((resolve) => this.#thread.once('exit', () => resolve()))
     this.#post({ kind: 'stop', reason })
     await within(STOP_DEADLINE_MS, exited)
     await this.#thread.terminate()
   }
 
+  #turned(): void {
+    const now = monotonicMs()
+    this.#loopLagMs = Math.max(this.#loopLagMs, now - this.#beatAtMs - MAIN_BEAT_MS)
+    this.#beatAtMs = now
+    this.board.beat(now)
+  }
+
+  #report(): void {
+    const loopLagMs = Math.round(this.#loopLagMs)
+    this.#loopLagMs = 0
+    this.#post({ kind: 'report', report: { ...this.#ends.report(), loopLagMs } })
+  }
+
   #spawn(): Thread {
     const url = new URL('./pulse-thread.js', import.meta.url)
     const thread = new Thread(url, { workerData: this.#settings, name: 'millrace-pulse' })
     let failure: unknown
-    thread.on('message', this.#listener)
+    thread.on('message', this.#ends.onMessage)
     thread.on('error', (error) => {
       failure = error
     })
@@ -71,7 +98,7 @@ export class Pulse {
       setTimeout(() => {
         if (this.#isStopping) return
         this.#thread = this.#spawn()
-        this.#listener({ kind: 'died', error: failure })
+        this.#ends.onMessage({ kind: 'died', error: failure })
       }, RESPAWN_MS)
     })
     return thread

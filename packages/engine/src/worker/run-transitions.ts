@@ -35,7 +35,8 @@ export interface RunTransitionServices {
   acker: Acker
   budgets: RunBudgets
   admissions: KeyAdmissions
-  isStopping(): boolean
+  /** It is stopping, or was asked to take no more jobs. */
+  takesNoMore(): boolean
   onError(during: string, error: unknown): void
 }
 
@@ -47,8 +48,8 @@ export class RunTransitions {
   }
 
   claimed(jobs: readonly ClaimedJob[], claim: Claim, group: LaneGroup): void {
-    const { db, clock, waker, lease, dispatcher, isStopping, onError } = this.#services
-    if (!isStopping() && claim.workerId === lease.id) {
+    const { db, clock, waker, lease, dispatcher, takesNoMore, onError } = this.#services
+    if (!takesNoMore() && claim.workerId === lease.id) {
       dispatcher.accept(jobs, claim.runId, group)
       return
     }

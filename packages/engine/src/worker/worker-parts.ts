@@ -35,6 +35,8 @@ import { leaseEvents } from './lease-events.ts'
 import { MemoryGuard } from './memory-guard.ts'
 import { MAX_PREFETCH, Prefetch } from './prefetch.ts'
 import { Reconciler } from './reconciler.ts'
+import { Reporter } from './reporter.ts'
+import { Requests } from './requests.ts'
 import { RunTransitions } from './run-transitions.ts'
 import { WakeUps } from './wake-ups.ts'
 import type { WorkerSettings } from './work-options.ts'
@@ -64,9 +66,14 @@ export interface WorkerServices {
   open(maxConnections: number): Database
 }
 
-/** What every part is given. */
-interface PartServices extends WorkerServices {
+/** The worker that the parts belong to. */
+interface Owner {
   isStopping(): boolean
+  stop(): Promise<void>
+}
+
+/** What every part is given. */
+interface PartServices extends WorkerServices, Owner {
   onError(during: string, error: unknown): void
 }
 
@@ -86,12 +93,14 @@ export class WorkerParts {
   readonly admissions: KeyAdmissions
   readonly transitions: RunTransitions
   readonly wakeUps: WakeUps
+  readonly requests: Requests
+  readonly reporter: Reporter
   readonly loops: readonly Loop<unknown>[]
   readonly #settings: WorkerSettings
   readonly #services: PartServices
 
-  constructor(settings: WorkerSettings, given: WorkerServices, isStopping: () => boolean) {
-    const services = { ...given, isStopping, onError: reporting(given) }
+  constructor(settings: WorkerSettings, given: WorkerServices, owner: Owner) {
+    const services = { ...given, ...owner, onError: reporting(given) }
     this.#settings = settings
     this.#services = services
     this.program = programOf(services, laneDocuments(settings.lanes))
@@ -109,7 +118,8 @@ export class WorkerParts {
     const { governor, lease, acker, dispatcher, fetcher, admissions } = this
     const { budgets } = this.execution
     const joined = { governor, lease, acker, dispatcher, fetcher, admissions, budgets }
-    this.transitions = new RunTransitions({ ...services, ...joined })
+    const takesNoMore = () => services.isStopping() || this.requests.current !== null
+    this.transitions = new RunTransitions({ ...services, ...joined, takesNoMore })
     this.reconciler = new Reconciler({
       runs: () => dispatcher.runs,
       isOpenClaim: (runId) => fetcher.isOpen(runId),
@@ -123,6 +133,30 @@ export class WorkerParts {
     })
     this.loops = all
     this.wakeUps = new WakeUps({ ...services, governor, dispatcher, fetcher, scheduler })
+    this.requests = this.#makeRequests()
+    this.reporter = this.#makeReporter(memory)
+  }
+
+  #makeRequests(): Requests {
+    return new Requests({
+      ...this.#services,
+      workerId: () => this.lease.id,
+      returnUnstarted: (why) => this.dispatcher.returnUnstarted(why),
+      wake: () => this.fetcher.wake(),
+    })
+  }
+
+  #makeReporter(memory: MemoryGuard): Reporter {
+    const { governor, dispatcher } = this
+    const { lanes } = this.#settings
+    return new Reporter({
+      ...{ lanes, dispatcher, governor, memory },
+      state: () => {
+        if (this.#services.isStopping()) return 'stopping'
+        return this.requests.current === null ? 'working' : 'quiet'
+      },
+      isListening: () => this.wakeUps.isListenTrusted,
+    })
   }
 
   #makeLease(): Lease {
@@ -234,7 +268,11 @@ export class WorkerParts {
       gate: new BreakerGate(breakers, contracts),
       pressure: this.pressure,
       workerId: () => this.lease.id,
-      mayClaim: () => this.lease.isTrusted() && !memory.isHigh && this.acker.backlog < MAX_UNSETTLED,
+      mayClaim: () =>
+        this.lease.isTrusted() &&
+        !memory.isHigh &&
+        this.requests.current === null &&
+        this.acker.backlog < MAX_UNSETTLED,
       isListenTrusted: () => this.wakeUps.isListenTrusted,
       prefetchFor: (lane) => prefetch.allowance(lane, monotonicMs()),
       mayTakeSuspect: () => !this.dispatcher.hasSuspect,

@@ -2,6 +2,7 @@
 import { within } from '../clock.ts'
 import { WorkerStopping } from '../errors.ts'
 import { catalogueRefresh } from '../store/catalogue.ts'
+import type { WorkerRequest } from '../store/workers.ts'
 import { declareCode } from './declarations.ts'
 import type { WorkerSettings } from './work-options.ts'
 import { WorkerParts, type WorkerServices } from './worker-parts.ts'
@@ -28,7 +29,10 @@ export class Worker {
   constructor(settings: WorkerSettings, services: WorkerServices) {
     this.#settings = settings
     this.#services = services
-    this.#parts = new WorkerParts(settings, services, () => this.#stopped !== undefined)
+    this.#parts = new WorkerParts(settings, services, {
+      isStopping: () => this.#stopped !== undefined,
+      stop: () => this.stop(),
+    })
   }
 
   get id(): string {
@@ -38,6 +42,11 @@ export class Worker {
   /** Can it do its work right now? For readiness checks. */
   get isReady(): boolean {
     return this.#stopped === undefined && this.#parts.lease.isTrusted()
+  }
+
+  /** An operator asked it to take no more jobs. */
+  get isQuiet(): boolean {
+    return this.#parts.requests.current !== null
   }
 
   get running(): number {
@@ -92,7 +101,8 @@ export class Worker {
 
   async #shutDown(): Promise<void> {
     const why = 'the worker is shutting down'
-    const { acker, dispatcher, execution, fetcher, lease, loops, pressure, transitions, wakeUps } = this.#parts
+    const { acker, dispatcher, execution, fetcher, lease, loops, pressure, requests, transitions, wakeUps } =
+      this.#parts
     const { admitter, advancer, db, budgetDb, handlerDb, events, waker } = this.#services
     wakeUps.stop()
     pressure?.close()
@@ -108,9 +118,11 @@ export class Worker {
     await within(STEP_MS, advancer.idle())
     await within(STEP_MS, admitter.idle())
     await within(STEP_MS, Promise.all([ended, waker.flush(), execution.budgets.idle()]))
-    await lease.end('shut down')
+    await lease.end(requests.current?.kind === 'stop' ? askedToStop(requests.current) : 'shut down')
     // Whatever still runs has lost its job: its transaction must not go on, let alone hold us up.
     await Promise.all([db.close(CLOSE_MS), budgetDb.close(CLOSE_MS), handlerDb.close(0)])
     events.emit('worker_stopped', { workerId: this.id })
   }
 }
+
+const askedToStop = ({ by, reason }: WorkerRequest): string => `stopped, as ${by} asked: ${reason}`

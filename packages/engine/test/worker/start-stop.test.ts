@@ -181,7 +181,14 @@ const makers: Record<string, (services: ClientServices, t: Setup) => Service | P
     const times = { heartbeatMs: 150, ttlMs: 1_500 }
     const nothing = () => {}
     const pulse = { connection: { connectionString: t.url }, schema: 'millrace', times }
+    const report = {
+      state: 'working' as const,
+      ...{ lanes: [], running: 0, runs: [], suspectJobId: null, isListening: false, permits: [] },
+      memory: { percent: 1, isHigh: false },
+    }
     const lease = new Lease(pulse, worker, 10, {
+      report: () => report,
+      onAsked: nothing,
       onLost: nothing,
       onDoubt: nothing,
       onTrusted: nothing,

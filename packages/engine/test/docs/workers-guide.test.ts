@@ -1,0 +1,29 @@
+// The examples of the guide to operating a worker are taken out of it, type-checked and run.
+import { hostname } from 'node:os'
+import { defineJob, defineQueues, implement, type Millrace } from 'millrace'
+import { expect, test } from 'vitest'
+import { z } from 'zod'
+import { examplesOf } from '../support/guide.ts'
+import { eventually, setup, signal } from '../support/setup.ts'
+
+test('the examples pass the type checker', async () => {
+  await using guide = await examplesOf('operating-a-worker.md')
+  expect(await guide.complaints()).toBe('')
+})
+
+test('the workers of a machine are quieted, and what they run is named', async () => {
+  await using t = await setup()
+  await using guide = await examplesOf('operating-a-worker.md')
+  const { quietHost } = await guide.load<{
+    quietHost: (millrace: Millrace, host: string, by: string) => Promise<string[]>
+  }>('quiet-worker.ts')
+  const task = defineJob({ type: 'task', queue: defineQueues({ a: {} }).a, payload: z.object({}) })
+  const release = signal()
+  const { millrace, worker } = await t.working([implement(task, () => release.promise)])
+  const { id } = await millrace.enqueue(task, {})
+  await eventually(async () => (await millrace.workers.get(worker.id))?.report?.running === 1)
+  const asked = millrace.events.next('worker_asked', ({ request }) => request !== null)
+  expect(await quietHost(millrace, hostname(), 'ann')).toEqual([id])
+  expect((await asked).request?.reason).toBe(`${hostname()} is taken out of service`)
+  release.resolve()
+})
