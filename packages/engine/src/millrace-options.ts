@@ -19,7 +19,7 @@ export interface MillraceOptions {
   workflows?: readonly WorkflowDefinition[]
   /** Of your program, such as '1.4.2' or a commit: the catalogue shows it. */
   version?: string | undefined
-  /** Default 'millrace'. */
+  /** Of Millrace's tables: at most 63 bytes, without apostrophes and control characters. Default 'millrace'. */
   schema?: string
   /**
    * Connections at most for enqueueing, and as many again for the transactions of a worker's handlers. A worker needs

@@ -6,6 +6,7 @@ const sqlState = {
   inFailedTransaction: '25P02',
   lockNotAvailable: '55P03',
   noPartition: '23514',
+  limitExceeded: '54000',
   permissionDenied: '42501',
   preparedLost: new Set(['26000', '42P05']),
   duplicates: new Set(['23505', '42P06', '42P07', '42710']),
@@ -27,7 +28,12 @@ export const isNoPartition = (error: unknown): boolean =>
 /** The session is not ours alone: a pooler gave it to somebody else meanwhile. Nothing was executed. */
 export const isPreparedLost = (error: unknown): boolean =>
   sqlState.preparedLost.has(stateOf(error)) || /cached plan must not change/.test((error as Error).message)
+/** The server's queue of notifications is full. By the source file of the error, as its words are translated. */
+export const isNotifyQueueFull = (error: unknown): boolean =>
+  stateOf(error) === sqlState.limitExceeded && (error as pg.DatabaseError).file === 'async.c'
 /** Postgres will never store this value: trying again does not help, trying without it may. */
-export const isRefused = (error: unknown): boolean => sqlState.refused.test(stateOf(error)) && !isNoPartition(error)
+export const isRefused = (error: unknown): boolean =>
+  sqlState.refused.test(stateOf(error)) && !isNoPartition(error) && !isNotifyQueueFull(error)
 /** The server refused for a reason that passes: overload, fail-over, shutdown, deadlock, a timeout, a transaction idle for too long. */
-export const isTransient = (error: unknown): boolean => sqlState.transient.test(stateOf(error))
+export const isTransient = (error: unknown): boolean =>
+  sqlState.transient.test(stateOf(error)) || isNotifyQueueFull(error)

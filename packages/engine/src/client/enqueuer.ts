@@ -6,13 +6,14 @@ import type { Registry } from '../contract/registry.ts'
 import { DatabaseUnavailable, InvalidPayload, SecretInPayload } from '../errors.ts'
 import type { Events } from '../events.ts'
 import type { Admitter } from '../governance/admitter.ts'
-import { type KeyedResult, needsTransaction } from '../governance/dedupe.ts'
+import { type KeyedResult, type KeyedWrite, needsTransaction } from '../governance/dedupe.ts'
 import type { Logger } from '../logger.ts'
+import { isNotifyQueueFull } from '../sql-state.ts'
 import { type Database, isConnectionFailure, type Session } from '../store/db.ts'
 import { chunksOf, type InsertOptions, jobInsert, jobWrite, type NewJob } from '../store/jobs.ts'
 import { type WorkKey, workKeysOf } from '../store/keyed-work.ts'
 import { withPatience } from '../store/lock-patience.ts'
-import { notify } from '../store/notifications.ts'
+import { type Message, notify } from '../store/notifications.ts'
 import type { Queryable } from '../store/statements.ts'
 import { CommitUnknown, demandOwnTenant, sessionOn } from '../store/transaction.ts'
 import { type EnqueueOptions, type JobOptions, newJob, type PreparedJob } from './enqueue-options.ts'
@@ -70,7 +71,11 @@ export class Enqueuer {
     this.#unkeyed = new GroupCommit(async (jobs) => {
       const queues = queuesOf(jobs)
       const telling = this.#waker.tellAfterSilence(queues)
-      const ids = await jobInsert(this.#db, this.#clock.databaseNow(), jobs, telling)
+      const insert = (options?: InsertOptions) => jobInsert(this.#db, this.#clock.databaseNow(), jobs, options)
+      // Polling finds what could not be told.
+      const ids = await insert(telling).catch((error: unknown) =>
+        isNotifyQueueFull(error) ? insert() : Promise.reject(error),
+      )
       if (telling === undefined) this.#waker.wake(queues)
       return ids
     })
@@ -196,7 +201,9 @@ export class Enqueuer {
 
   /** `before`: what must hold in the same transaction. */
   async #insertOwn(jobs: readonly NewJob[], before?: (session: Session) => Promise<void>): Promise<EnqueueResult[]> {
-    const options = { lockTimeoutMs: KEY_WAIT_MS }
+    const superseded: string[] = []
+    const onSuperseded = async (workerIds: readonly string[]) => void superseded.push(...workerIds)
+    const options = { lockTimeoutMs: KEY_WAIT_MS, onSuperseded }
     const deadlineMs = BULK_DEADLINE_MS + jobs.length
     try {
       const isOneStatement = before === undefined && fitsOneStatement(jobs)
@@ -207,6 +214,7 @@ export class Enqueuer {
             return this.#insertAll(tx, jobs, options)
           }, deadlineMs)
       this.#waker.wake(queuesOf(jobs))
+      await this.#waker.tellWorkers(superseded.map(reconcile))
       await this.#admitter.admit(jobs.flatMap(workKeysOf))
       return results
     } catch (error) {
@@ -214,15 +222,15 @@ export class Enqueuer {
     }
   }
 
-  async #insertAll(session: Session, jobs: readonly NewJob[], options: InsertOptions): Promise<EnqueueResult[]> {
+  async #insertAll(
+    session: Session,
+    jobs: readonly NewJob[],
+    options: KeyedWrite['options'],
+  ): Promise<EnqueueResult[]> {
     const now = this.#clock.databaseNow()
     if (jobs.some(isKeyed)) {
-      const onSuperseded = (workerIds: readonly string[]) =>
-        notify(
-          session,
-          this.#db.schema,
-          workerIds.map((workerId) => ({ kind: 'reconcile', workerId })),
-        )
+      const tellAtCommit = (workerIds: readonly string[]) => notify(session, this.#db.schema, workerIds.map(reconcile))
+      const { onSuperseded = tellAtCommit } = options
       return (await insertKeyed({ session, now, options: { ...options, onSuperseded } }, jobs)).map(resultOf)
     }
     const results: EnqueueResult[] = []
@@ -233,6 +241,8 @@ export class Enqueuer {
     return results
   }
 }
+
+const reconcile = (workerId: string): Message => ({ kind: 'reconcile', workerId })
 
 const isKeyed = ({ dedupKey, orderKey, limitKey }: NewJob): boolean =>
   dedupKey !== null || orderKey !== null || limitKey !== null

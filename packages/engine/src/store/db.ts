@@ -12,6 +12,7 @@ import type { ConnectGate } from './connect-gate.ts'
 import { Connections } from './connections.ts'
 import { ALWAYS_KEPT, KeptPlans, preparedName, rowsByKeptPlan } from './kept-plan.ts'
 import { oneConnection } from './one-connection.ts'
+import { demandSchemaName } from './schema-name.ts'
 import { resetSession } from './session-reset.ts'
 import { runOn, type StatementName, statementsFor, tuplesOn } from './statements.ts'
 import { CommitUnknown, Transaction } from './transaction.ts'
@@ -64,6 +65,7 @@ export class Database implements Session {
   #isClosed = false
 
   constructor({ connection, schema, maxConnections, gate }: DatabaseOptions) {
+    demandSchemaName(schema)
     this.schema = schema
     this.#texts = statementsFor(schema)
     this.#connections = new Connections({ connection, max: maxConnections, gate })

@@ -1,14 +1,23 @@
 // What processes tell each other through NOTIFY. A hint, never a condition: polling finds the same work later.
+import { createHash } from 'node:crypto'
 import { textArray } from './arrays.ts'
 import type { Session } from './db.ts'
 import { isJobId } from './job-id.ts'
 import type { WorkKey } from './keyed-work.ts'
+import { MAX_NAME_BYTES } from './schema-name.ts'
 
 /** One channel per schema, so that two installations in one database do not wake each other. */
-export const channelOf = (schema: string): string => `${schema}_pulse`
+export const channelOf = (schema: string): string => channelNamed(schema, 'pulse')
 
 /** Where clients that await results hear of them: a channel of its own, so that they need not hear every wake-up. */
-export const endedChannelOf = (schema: string): string => `${schema}_ended`
+export const endedChannelOf = (schema: string): string => channelNamed(schema, 'ended')
+
+/** Postgres refuses longer names in pg_notify, and silently cuts them off in LISTEN. */
+function channelNamed(schema: string, purpose: string): string {
+  const name = `${schema}_${purpose}`
+  if (Buffer.byteLength(name) <= MAX_NAME_BYTES) return name
+  return `millrace_${createHash('sha256').update(schema).digest('hex').slice(0, 32)}_${purpose}`
+}
 
 /** Postgres takes 8,000 bytes per message, an id has at most 19 digits. */
 const IDS_PER_MESSAGE = 300
@@ -98,6 +107,12 @@ function jsonList(text: string): readonly unknown[] {
 
 export async function notify(session: Session, schema: string, messages: readonly Message[]): Promise<void> {
   await session.run('notify', [channelOf(schema), textArray(messages.map(encodeMessage))])
+}
+
+/** False: the server's queue is so full that nothing is sent, because a session that listens reads nothing. */
+export async function notifyRoom(session: Session): Promise<boolean> {
+  const [row] = await session.run<{ hasRoom: boolean }>('notifyRoom', [])
+  return row?.hasRoom === true
 }
 
 /** Tells workers that somebody awaits the end of these jobs. */

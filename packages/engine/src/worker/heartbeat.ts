@@ -72,7 +72,7 @@ export class Heartbeat {
     try {
       await this.#renew()
       // Only now: nothing about LISTEN may delay or endanger the lease.
-      connection.verifyListen()
+      connection.lookAfterListen()
     } catch (error) {
       connection.drop()
       delay = Math.min(heartbeatMs, RETRY_MS)

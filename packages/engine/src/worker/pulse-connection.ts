@@ -5,7 +5,7 @@ import { monotonicMs } from '../clock.ts'
 import { socketOf } from '../store/connections.ts'
 import type { Session } from '../store/db.ts'
 import { Flood } from '../store/flood.ts'
-import { channelOf, type Message, notify } from '../store/notifications.ts'
+import { channelOf, type Message, notify, notifyRoom } from '../store/notifications.ts'
 import { Transaction } from '../store/transaction.ts'
 import { Inbox } from './inbox.ts'
 import type { IgnoredBecause, PulseSettings } from './pulse-protocol.ts'
@@ -123,13 +123,28 @@ export class PulseConnection {
     return new Transaction(client, this.#settings.schema)
   }
 
+  /** Looks whether messages arrive: after a connect, and as long as they did when it was looked at last. */
+  lookAfterListen(): void {
+    if (this.#isTrusted) this.#verifyRoom()
+    else this.#verifyListen()
+  }
+
+  /** While the server's queue is so full that nobody sends, nothing is heard. */
+  #verifyRoom(): void {
+    const client = this.#client
+    if (this.current === undefined) return
+    this.within(notifyRoom(this.current))
+      .then((hasRoom) => !hasRoom && client === this.#client && this.#trust(false))
+      .catch(() => {})
+  }
+
   /**
    * LISTEN is trusted only when a message came back that another connection sent: a pooler accepts the LISTEN, even
    * echoes what its own session says, and swallows the rest. Fails quietly: polling goes on.
    */
-  verifyListen(): void {
+  #verifyListen(): void {
     const isDue = monotonicMs() >= Math.max(this.#verifyAtMs, this.#deafUntilMs)
-    if (this.#client === undefined || this.#isTrusted || this.#isVerifying || !isDue) return
+    if (this.#client === undefined || this.#isVerifying || !isDue) return
     this.#isVerifying = true
     this.#verifyAtMs = monotonicMs() + this.#listenRetryMs
     this.#listenRetryMs = Math.min(2 * this.#listenRetryMs, LISTEN_RETRY_MS)
@@ -184,6 +199,7 @@ export class PulseConnection {
   #trust(isTrusted: boolean): void {
     if (this.#isTrusted === isTrusted) return
     this.#isTrusted = isTrusted
+    if (isTrusted) this.#listenRetryMs = FIRST_LISTEN_RETRY_MS
     this.#events.onListening(isTrusted)
   }
 }

@@ -66,7 +66,9 @@ windowed as (
 select
   input.ord::int, inserted.id,
   $25::float8 is not null and inserted.dedup_key is not null and windowed.job_id is null as must_go
-from (select count(pg_notify($15, message)) from unnest($16::text[]) as message) as told
+from (
+  select count(pg_notify($15, message)) from unnest($16::text[]) as message where (select pg_notification_queue_usage()) < 0.5
+) as told
 cross join input
 left join inserted using (id)
 left join windowed on windowed.job_id = inserted.id

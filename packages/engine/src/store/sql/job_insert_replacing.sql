@@ -43,7 +43,9 @@ written as (
   returning id, tenant, type, dedup_key
 )
 select input.ord::int, written.id, written.id = input.id as is_new
-from (select count(pg_notify($15, message)) from unnest($16::text[]) as message) as told
+from (
+  select count(pg_notify($15, message)) from unnest($16::text[]) as message where (select pg_notification_queue_usage()) < 0.5
+) as told
 cross join input
 left join written on written.dedup_key = input.dedup_key
   and written.type = coalesce(input.type, ($2::text[])[1])
