@@ -6,6 +6,7 @@ import type { Delay, StartRules } from './start-rules.ts'
 import type {
   After,
   CommonOptions,
+  Fitting,
   Handed,
   Incoming,
   InputOf,
@@ -19,6 +20,12 @@ import type {
 /** A workflow, and what continues it. `Steps`: what is known of those declared so far. */
 export interface Workflow<Schema extends StandardSchemaV1 | undefined, Steps, NeedsTenant extends boolean>
   extends WorkflowDefinition<Schema, NeedsTenant> {
+  /** Adds a step of one job that starts at once and gets the workflow's input as it is, or nothing. */
+  step<const Name extends string, C extends JobContract>(
+    name: Name & NewName<Name, Steps>,
+    job: C & Fitting<C, Incoming<InputOf<Schema>, Steps, undefined>>,
+  ): Continued<Schema, Steps, NeedsTenant, Name, Handed<ResultOutput<C>, false>, C>
+
   /** Adds a step of one job. */
   step<
     const Name extends string,
@@ -61,13 +68,19 @@ export interface Workflow<Schema extends StandardSchemaV1 | undefined, Steps, Ne
     P extends StandardSchemaV1 | undefined = undefined,
   >(
     name: Name & NewName<Name, Steps>,
-    options: WaitOptions<A, keyof Steps & string, Scope<InputOf<Schema>, Steps, A>> & {
+    options?: WaitOptions<A, keyof Steps & string, Scope<InputOf<Schema>, Steps, A>> & {
       /** What comes with it: any Standard Schema. Default: nothing. */
       payload?: P
       /** How long after it began to wait it fails. Default: it waits as long as it takes. */
       timeout?: Delay<Scope<InputOf<Schema>, Steps, A>>
     },
   ): Continued<Schema, Steps, NeedsTenant, Name, Handed<InputOf<P>, false>, never>
+
+  /** Adds a step that is a workflow itself, takes no input and starts at once. */
+  workflow<const Name extends string, W extends WorkflowDefinition>(
+    name: Name & NewName<Name, Steps>,
+    child: W & ([WorkflowInput<W>] extends [undefined] ? unknown : never),
+  ): WithChild<Schema, Steps, NeedsTenant, Name, W>
 
   /**
    * Adds a step that is a workflow itself, with the same tenant and correlation. Its result has those of the steps that
@@ -82,11 +95,7 @@ export interface Workflow<Schema extends StandardSchemaV1 | undefined, Steps, Ne
     child: W,
     options: WaitOptions<A, keyof Steps & string, Scope<InputOf<Schema>, Steps, A>> &
       ChildInput<W, Scope<InputOf<Schema>, Steps, A>>,
-  ): Workflow<
-    Schema,
-    Steps & { readonly [N in Name]: Handed<ChildResults<W>, false> },
-    true extends NeedsTenant | W['requiresTenant'] ? true : false
-  >
+  ): WithChild<Schema, Steps, NeedsTenant, Name, W>
 
   /** Adds a step without a job, which completes after a time. */
   sleep<const Name extends string, const A extends After<keyof Steps & string> = undefined>(
@@ -97,6 +106,18 @@ export interface Workflow<Schema extends StandardSchemaV1 | undefined, Steps, Ne
     },
   ): Continued<Schema, Steps, NeedsTenant, Name, Handed<undefined, false>, never>
 }
+
+type WithChild<
+  Schema extends StandardSchemaV1 | undefined,
+  Steps,
+  NeedsTenant extends boolean,
+  Name extends string,
+  W extends WorkflowDefinition,
+> = Workflow<
+  Schema,
+  Steps & { readonly [N in Name]: Handed<ChildResults<W>, false> },
+  true extends NeedsTenant | W['requiresTenant'] ? true : false
+>
 
 type ChildInput<W extends WorkflowDefinition, S> = [WorkflowInput<W>] extends [undefined]
   ? { input?: undefined }

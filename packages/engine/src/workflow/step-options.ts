@@ -87,6 +87,9 @@ export type PayloadOption<C extends JobContract, S, In> = [In] extends [PayloadI
   ? { payload?: (scope: S) => PayloadInput<C> }
   : { payload: (scope: S) => PayloadInput<C> }
 
+/** A job whose payload is what comes in, as it is. */
+export type Fitting<C extends JobContract, In> = [In] extends [PayloadInput<C>] ? unknown : never
+
 /** Of a step without jobs. */
 export interface WaitOptions<A, Names extends string, S> extends Pick<StartRules<S>, 'when'> {
   /** The steps that must have ended before. Only those declared above. Default: none, it starts at once. */

@@ -70,6 +70,24 @@ function neverRun() {
         return { url: '' }
       },
     })
+  // What needs no options takes none.
+  const bare = defineWorkflow('bare').step('sweep', sweep).signal('go').workflow('nested', defineWorkflow('nested'))
+  bare.step('capture', capture, {
+    after: ['sweep', 'go', 'nested'],
+    payload: ({ results }) => {
+      expectTypeOf(results.go).toEqualTypeOf<undefined>()
+      return { url: '' }
+    },
+  })
+  defineWorkflow('with input', { input: z.object({ url: z.string() }) }).step('capture', capture)
+  // @ts-expect-error nothing makes its payload
+  defineWorkflow('bare').step('capture', capture)
+  // @ts-expect-error the input does not fit
+  start.step('compress', compress)
+  // @ts-expect-error its name is taken
+  bare.step('sweep', sweep)
+  // @ts-expect-error it takes an input
+  start.workflow('child', child)
   // @ts-expect-error it takes an input
   start.workflow('child', child, {})
   // @ts-expect-error another one
