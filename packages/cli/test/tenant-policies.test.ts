@@ -47,3 +47,20 @@ test('--json prints the whole report, for another schema and column too', async 
     tables: [{ table: 'note', problems: { length: 3 } }],
   })
 })
+
+test('--system-role names roles that may see all; an unknown one is refused', async () => {
+  await using t = await setup()
+  await t.sql(`create table task (organization_id text);
+    alter table task enable row level security;
+    alter table task force row level security;
+    create policy own on task using (organization_id = current_setting('millrace.tenant', true));
+    create policy system on task to pg_monitor using (true);
+    create view titles as select * from task;
+    grant select on titles to pg_monitor, pg_read_all_stats`)
+  const { code, out } = await t.check('--system-role', 'pg_monitor')
+  expect(code).toBe(1)
+  expect(out).toMatch(/^TABLE +PROBLEM\ntitles +it is a view that reads with the rights of its owner[^\n]*\n$/)
+  const both = ['--system-role', 'pg_monitor', '--system-role', 'pg_read_all_stats']
+  expect(await t.check(...both)).toMatchObject({ code: 0 })
+  expect(await t.check('--system-role', 'nobody_here')).toMatchObject({ err: expect.stringMatching(/"nobody_here"/) })
+})

@@ -2,7 +2,13 @@
 import pg from 'pg'
 import { InvalidDefinition } from '../errors.ts'
 import type { Session } from '../store/db.ts'
-import { type TenantTableFacts, tenantTables } from '../store/tenant-roles.ts'
+import {
+  type TenantTableFacts,
+  type TenantViewFacts,
+  tenantRoleFacts,
+  tenantTables,
+  tenantViews,
+} from '../store/tenant-roles.ts'
 import { TENANT_SETTING } from '../store/tenant-transaction.ts'
 
 export interface TenantPolicy {
@@ -44,9 +50,12 @@ export interface TenantPolicyOptions {
   schema?: string
   /** By which tables with tenants' rows are known. Default 'organization_id'. */
   column?: string
+  /** Roles that may see the rows of all tenants: policies for them alone and rights of theirs are no problems. */
+  systemRoles?: readonly string[]
 }
 
 export interface TenantTable {
+  /** A table, or a view, materialised view or foreign table that shows tenants' rows. */
   readonly table: string
   /** What is missing, in words; empty: nothing. */
   readonly problems: readonly string[]
@@ -55,7 +64,10 @@ export interface TenantTable {
 export interface TenantPolicyReport {
   readonly schema: string
   readonly column: string
-  /** All tables that have the column. None at all is more likely a misspelt column than good news. */
+  /**
+   * All tables that have the column, and what shows rows past their policies. None at all is more likely a misspelt column
+   * than good news.
+   */
   readonly tables: readonly TenantTable[]
   /** There are such tables, and nothing is missing at any. */
   readonly isSound: boolean
@@ -63,12 +75,26 @@ export interface TenantPolicyReport {
 
 export async function checkTenantPolicies(
   session: Session,
-  { schema = 'public', column = 'organization_id' }: TenantPolicyOptions,
+  { schema = 'public', column = 'organization_id', systemRoles = [] }: TenantPolicyOptions,
 ): Promise<TenantPolicyReport> {
-  const facts = await tenantTables(session, { schema, column })
-  const tables = facts.map((each) => ({ table: each.table, problems: problemsOf(each) }))
+  for (const role of systemRoles) {
+    if ((await tenantRoleFacts(session, role)).exists) continue
+    throw new InvalidDefinition(`systemRoles names the role "${role}", and there is none of that name.`)
+  }
+  const place = { schema, column, systemRoles }
+  const tables = [
+    ...(await tenantTables(session, place)).map((each) => ({ table: each.table, problems: problemsOf(each) })),
+    ...(await tenantViews(session, place)).map(({ name, kind }) => ({ table: name, problems: [VIEW_PROBLEMS[kind]] })),
+  ]
   const isSound = tables.length > 0 && tables.every(({ problems }) => problems.length === 0)
   return { schema, column, tables, isSound }
+}
+
+const VIEW_PROBLEMS: Readonly<Record<TenantViewFacts['kind'], string>> = {
+  view: 'it is a view that reads with the rights of its owner: alter view … set (security_invoker = true)',
+  'materialised view':
+    'it is a materialised view, which no policy binds: revoke the rights of others, or let a function read it',
+  'foreign table': 'it is a foreign table, which no policy binds: revoke the rights of others',
 }
 
 export function problemsOf({ isEnabled, isForced, hasPolicy, loopholes }: TenantTableFacts): string[] {

@@ -1,4 +1,5 @@
 // Roles and policies, as the catalogues have them.
+import { textArray } from './arrays.ts'
 import type { Session } from './db.ts'
 import { TENANT_SETTING } from './tenant-transaction.ts'
 
@@ -30,10 +31,24 @@ export interface TenantTableFacts {
   loopholes: string[]
 }
 
+export interface TenantPlace {
+  schema: string
+  column: string
+  /** That may see all. */
+  systemRoles: readonly string[]
+}
+
 /** Every table of the schema that has this column. */
-export function tenantTables(
-  session: Session,
-  { schema, column }: { schema: string; column: string },
-): Promise<TenantTableFacts[]> {
-  return session.run('tenantTables', [schema, column, TENANT_SETTING])
+export function tenantTables(session: Session, place: TenantPlace): Promise<TenantTableFacts[]> {
+  return session.run('tenantTables', [place.schema, place.column, TENANT_SETTING, textArray(place.systemRoles)])
+}
+
+export interface TenantViewFacts {
+  name: string
+  kind: 'view' | 'materialised view' | 'foreign table'
+}
+
+/** What shows rows of these tables, or of this column, without their policies. */
+export function tenantViews(session: Session, place: TenantPlace): Promise<TenantViewFacts[]> {
+  return session.run('tenantViews', [place.schema, place.column, textArray(place.systemRoles)])
 }

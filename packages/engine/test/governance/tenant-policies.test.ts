@@ -90,6 +90,81 @@ describe('checkTenantPolicies', () => {
   })
 })
 
+describe('what shows rows past the policies of tables', () => {
+  const leak = 'create extension if not exists file_fdw; create server files foreign data wrapper file_fdw'
+  test.each([
+    ['a view', 'create view other as select * from task', /reads with the rights of its owner/],
+    ['a view without the column', 'create view other as select title from task', /reads with the rights of its owner/],
+    [
+      'a view of a view',
+      'create view inner_one with (security_invoker = true) as select title from task; create view other as select * from inner_one',
+      /reads with the rights of its owner/,
+    ],
+    ['a materialised view', 'create materialized view other as select * from task', /no policy binds/],
+    [
+      'a foreign table',
+      `${leak}; create foreign table other (organization_id text) server files options (filename '/dev/null')`,
+      /no policy binds/,
+    ],
+  ])('is found: %s', async (_, create, problem) => {
+    await using t = await checking()
+    await t.sql(create)
+    // Only its owner can use it yet.
+    expect((await t.check()).isSound).toBe(true)
+    await t.sql(`grant select on other to ${t.role}`)
+    expect(await t.check()).toMatchObject({
+      isSound: false,
+      tables: [
+        { table: 'task', problems: [] },
+        { table: 'other', problems: [expect.stringMatching(problem)] },
+      ],
+    })
+  })
+
+  test('is found in another schema, too', async () => {
+    await using t = await checking()
+    await t.sql('create schema app; create view app.other as select * from task; grant select on app.other to public')
+    expect((await t.check()).tables).toMatchObject([{ table: 'task' }, { table: 'app.other' }])
+  })
+
+  test('is not a view with security_invoker, nor one of other tables', async () => {
+    await using t = await checking()
+    await t.sql('create table plain (n int); create view open as select * from plain; grant select on open to public')
+    await t.sql('create view other with (security_invoker = on) as select * from task; grant select on other to public')
+    expect(await t.check()).toMatchObject({ isSound: true, tables: [{ table: 'task' }] })
+  })
+})
+
+describe('a system role', () => {
+  test('may have a policy, views and partitions of its own', async () => {
+    await using t = await checking()
+    const system = await t.makeRole()
+    await t.sql(`create policy system on task to ${system} using (true)`)
+    await t.sql(`create materialized view other as select * from task; grant select on other to ${system}`)
+    expect((await t.check()).tables).toMatchObject([
+      { problems: ['policy "system" lets rows through whatever millrace.tenant says'] },
+      { table: 'other' },
+    ])
+    const millrace = t.client([])
+    expect(await millrace.checkTenantPolicies({ systemRoles: [system] })).toMatchObject({
+      isSound: true,
+      tables: [{ table: 'task' }],
+    })
+    await t.sql(`grant select on other to ${t.role}; drop policy system on task`)
+    await t.sql(`create policy system on task to ${system}, ${t.role} using (true)`)
+    expect((await millrace.checkTenantPolicies({ systemRoles: [system] })).tables).toMatchObject([
+      { problems: [expect.stringMatching(/"system"/)] },
+      { table: 'other' },
+    ])
+  })
+
+  test('must exist', async () => {
+    await using t = await checking()
+    const check = t.client([]).checkTenantPolicies({ systemRoles: ['nobody_here'] })
+    await expect(check).rejects.toThrow(/"nobody_here"/)
+  })
+})
+
 describe('tenantPolicySql', () => {
   test('quotes names, takes another schema and another type', async () => {
     await using t = await checking()

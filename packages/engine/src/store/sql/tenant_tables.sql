@@ -1,8 +1,8 @@
 -- Tables with a tenant's column, and how row security stands with them. A partition counts if it can be reached past its
 -- parent: somebody besides its owner has rights on it.
--- Params:  $1 schema name, $2 column name, $3 setting text, which a policy must look at
+-- Params:  $1 schema name, $2 column name, $3 setting text, which a policy must look at, $4 roles name[] that may see all
 -- Returns: table, is_enabled, is_forced, has_policy, loopholes (permissive policies that do not look at the setting, unless
---          a restrictive one for every command does).
+--          a restrictive one for every command does, or they are for those roles only).
 -- Locks:   none
 -- Index:   pg_class_relname_nsp_index, pg_policy_polrelid_polname_index
 select
@@ -14,6 +14,7 @@ select
     jsonb_agg(policy.polname order by policy.polname) filter (
       where policy.polpermissive
         and not policy.looks
+        and not policy.is_for_system
         and not exists (
           select from pg_policy as bound
           where bound.polrelid = rel.oid
@@ -30,6 +31,7 @@ join pg_attribute as col on col.attrelid = rel.oid and col.attname = $2 and not 
 left join lateral (
   select
     polname, polpermissive, polcmd,
+    polroles <@ array(select oid from pg_roles where rolname = any($4::name[])) as is_for_system,
     strpos(coalesce(pg_get_expr(polqual, polrelid), $3), $3) > 0
       and strpos(coalesce(pg_get_expr(polwithcheck, polrelid), $3), $3) > 0 as looks
   from pg_policy
@@ -39,7 +41,9 @@ where rel.relnamespace = (select oid from pg_namespace where nspname = $1)
   and rel.relkind in ('r', 'p')
   and (
     not rel.relispartition
-    or exists (select from aclexplode(rel.relacl) as granted where granted.grantee <> rel.relowner)
+    or exists (select from aclexplode(rel.relacl) as granted
+      where granted.grantee <> rel.relowner
+        and granted.grantee <> all(array(select oid from pg_roles where rolname = any($4::name[]))))
   )
 group by rel.oid
 order by rel.relname;
