@@ -2,6 +2,7 @@
 import type { ClientServices } from './client-services.ts'
 import { EncryptionKeyMissing, InvalidDefinition, WorkerStopping } from './errors.ts'
 import { checkTenantRole } from './governance/tenant-role.ts'
+import { sentConnection } from './store/connection-config.ts'
 import type { Database } from './store/db.ts'
 import { checkSchema } from './store/migrator.ts'
 import { checkServer } from './store/server.ts'
@@ -85,10 +86,10 @@ export class ClientWorkers {
 /** The pulse thread gets a copy of it, and functions cannot be copied. */
 function demandPlain(connection: ClientServices['connection']): void {
   try {
-    structuredClone(connection)
+    structuredClone(sentConnection(connection))
   } catch {
     throw new InvalidDefinition(
-      'A worker needs `database` as plain data, because it opens a connection in a thread: a password or ssl option that is a function cannot be passed on. Give the values themselves.',
+      'A worker needs `database` as plain data, because it opens a connection in a thread: a function can only be its password, not an ssl option. Give the values themselves.',
     )
   }
 }

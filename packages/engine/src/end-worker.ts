@@ -1,5 +1,6 @@
 // Ends the lease of a worker whose process is gone, for whoever watched it die: a process manager.
 import type { ClientConfig } from 'pg'
+import { connectionOf } from './store/connection-config.ts'
 import { Database } from './store/db.ts'
 import { workerEnd } from './store/workers.ts'
 
@@ -16,7 +17,7 @@ export async function endWorker(
   options: { reason: string; schema?: string },
 ): Promise<boolean> {
   const db = new Database({
-    connection: typeof connection === 'string' ? { connectionString: connection } : connection,
+    connection: connectionOf(connection),
     schema: options.schema ?? 'millrace',
     maxConnections: 1,
   })

@@ -6,10 +6,14 @@ import type { JobContract } from './contract/job.ts'
 import type { EncryptionOptions } from './contract/key-ring.ts'
 import { type Logger, stderrLogger } from './logger.ts'
 import type { Schedule } from './schedule/define.ts'
+import { connectionOf } from './store/connection-config.ts'
 import type { WorkflowDefinition } from './workflow/definition.ts'
 
 export interface MillraceOptions {
-  /** A connection string, or what `pg` takes. Plain data: it is passed on to a thread. */
+  /**
+   * A connection string, or what `pg` takes. The password may be a function, for tokens that expire: it is asked at every
+   * connect. The rest must be plain data, because it is passed on to a thread.
+   */
   database: string | pg.ClientConfig
   /** Every contract this program enqueues or runs. */
   jobs: readonly JobContract[]
@@ -59,7 +63,7 @@ export interface ClientSettings {
 export function clientSettings(options: MillraceOptions): ClientSettings {
   const { database } = options
   return {
-    connection: typeof database === 'string' ? { connectionString: database } : database,
+    connection: connectionOf(database),
     schema: options.schema ?? 'millrace',
     maxConnections: options.maxConnections ?? 10,
     isNotifyEnabled: options.notify ?? true,

@@ -4,6 +4,7 @@
 // It opens connections of its own: one works, another renews the lease, and neither must wait for somebody's pool.
 import type pg from 'pg'
 import { SchemaTooOld } from '../errors.ts'
+import { connectionOf } from './connection-config.ts'
 import { Database } from './db.ts'
 import { type Migration, type MigrationFile, parseMigrations } from './migration-file.ts'
 import { MigrationLease } from './migration-lease.ts'
@@ -137,8 +138,7 @@ async function onDatabase<Result>(
   { schema = 'millrace' }: MigratorOptions,
   work: (db: Database) => Promise<Result>,
 ): Promise<Result> {
-  const config = typeof connection === 'string' ? { connectionString: connection } : connection
-  const db = new Database({ connection: config, schema, maxConnections: 3 })
+  const db = new Database({ connection: connectionOf(connection), schema, maxConnections: 3 })
   try {
     return await work(db)
   } finally {

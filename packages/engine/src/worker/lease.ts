@@ -9,8 +9,8 @@ import type { Message } from '../store/notifications.ts'
 import type { RunningRow } from '../store/running-jobs.ts'
 import type { NewWorker, WorkerRequest } from '../store/workers.ts'
 import type { Board } from './board.ts'
-import { Pulse } from './pulse.ts'
-import type { FromPulse, IgnoredBecause, PlacedJobs, PulseSettings } from './pulse-protocol.ts'
+import { Pulse, type PulseNews, type PulseOptions } from './pulse.ts'
+import type { IgnoredBecause, PlacedJobs } from './pulse-protocol.ts'
 import type { OwnReport } from './reporter.ts'
 
 const WATCH_MS = 200
@@ -51,12 +51,7 @@ export class Lease {
   #trustedSinceMs = Number.POSITIVE_INFINITY
   #watch: NodeJS.Timeout | undefined
 
-  constructor(
-    settings: Omit<PulseSettings, 'board'>,
-    worker: Omit<NewWorker, 'id'>,
-    places: number,
-    events: LeaseEvents,
-  ) {
+  constructor(settings: PulseOptions, worker: Omit<NewWorker, 'id'>, places: number, events: LeaseEvents) {
     this.#worker = worker
     this.#events = events
     this.#pulse = new Pulse(settings, places, {
@@ -110,7 +105,7 @@ export class Lease {
     this.#pulse.register({ ...this.#worker, id: this.#id, formerId: this.#formerId })
   }
 
-  #hear(message: FromPulse | { kind: 'died'; error: unknown }): void {
+  #hear(message: PulseNews): void {
     switch (message.kind) {
       case 'registered':
         if (message.workerId === this.#id) this.#registered()

@@ -8,7 +8,7 @@ import { Flood } from '../store/flood.ts'
 import { channelOf, type Message, notify, notifyRoom } from '../store/notifications.ts'
 import { Transaction } from '../store/transaction.ts'
 import { Inbox } from './inbox.ts'
-import type { IgnoredBecause, PulseSettings } from './pulse-protocol.ts'
+import type { IgnoredBecause, LeaseTimes } from './pulse-protocol.ts'
 
 const RECONNECT_MS = 2_000
 const CONNECT_DEADLINE_MS = 5_000
@@ -19,6 +19,12 @@ const LISTEN_RETRY_MS = 60_000
 /** How long a flood keeps us from listening. */
 const DEAF_MS = 60_000
 
+export interface PulseConnectionSettings {
+  connection: pg.ClientConfig
+  schema: string
+  times: LeaseTimes
+}
+
 export interface PulseConnectionEvents {
   onMessages(messages: readonly Message[]): void
   /** So many messages were not passed on. */
@@ -27,7 +33,7 @@ export interface PulseConnectionEvents {
 }
 
 export class PulseConnection {
-  readonly #settings: PulseSettings
+  readonly #settings: PulseConnectionSettings
   readonly #events: PulseConnectionEvents
   readonly #inbox: Inbox
   readonly #flood = new Flood()
@@ -44,7 +50,7 @@ export class PulseConnection {
   #deafUntilMs = 0
   #listenRetryMs = FIRST_LISTEN_RETRY_MS
 
-  constructor(settings: PulseSettings, events: PulseConnectionEvents) {
+  constructor(settings: PulseConnectionSettings, events: PulseConnectionEvents) {
     this.#settings = settings
     this.#events = events
     this.#inbox = new Inbox({

@@ -1,6 +1,6 @@
 // What the main thread and the pulse thread say to each other.
-import type { ClientConfig } from 'pg'
 import type { Retention } from '../contract/job.ts'
+import type { SentConnection } from '../store/connection-config.ts'
 import type { Message } from '../store/notifications.ts'
 import type { RunningRow } from '../store/running-jobs.ts'
 import type { NewWorker, WorkerRequest } from '../store/workers.ts'
@@ -12,7 +12,7 @@ export interface LeaseTimes {
 }
 
 export interface PulseSettings {
-  connection: ClientConfig
+  connection: SentConnection
   schema: string
   board: SharedArrayBuffer
   times: LeaseTimes
@@ -49,6 +49,9 @@ export type ToPulse =
   /** For the next heartbeat. */
   | { kind: 'report'; report: PulseReport }
   | { kind: 'claimed'; jobs: PlacedJobs }
+  /** The answer to `password`: the password, or why there is none. */
+  | { kind: 'password'; password: string }
+  | { kind: 'no-password'; problem: string }
   | { kind: 'stop'; reason: string }
 
 export type FromPulse =
@@ -62,6 +65,8 @@ export type FromPulse =
   | { kind: 'heard'; messages: readonly Message[] }
   | { kind: 'ignored'; count: number; why: IgnoredBecause }
   | { kind: 'listening'; isTrusted: boolean }
+  /** To connect, the thread needs the password that a function of the main thread gives. */
+  | { kind: 'password' }
   | { kind: 'blocked'; ms: number }
   | { kind: 'error'; during: string; message: string }
 

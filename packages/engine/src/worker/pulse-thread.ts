@@ -4,6 +4,8 @@
 // LISTEN socket undrained (which would pin vacuum). It dies with the process; if it alone dies, the main thread takes
 // that as the loss of the lease.
 import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads'
+import { receivedConnection } from '../store/connection-config.ts'
+import { AskedPassword } from './asked-password.ts'
 import { Board } from './board.ts'
 import { Heartbeat } from './heartbeat.ts'
 import { Placements } from './placements.ts'
@@ -15,6 +17,7 @@ const WATCH_MS = 100
 
 class PulseThread {
   readonly #port: MessagePort
+  readonly #password: AskedPassword
   readonly #placements: Placements
   readonly #connection: PulseConnection
   readonly #heartbeat: Heartbeat
@@ -22,18 +25,23 @@ class PulseThread {
   constructor(port: MessagePort, settings: PulseSettings) {
     this.#port = port
     const post = (message: FromPulse) => port.postMessage(message)
+    this.#password = new AskedPassword(() => post({ kind: 'password' }))
+    const connection = receivedConnection(settings.connection, () => this.#password.ask())
     const board = new Board(settings.board)
     this.#placements = new Placements(board.size)
-    this.#connection = new PulseConnection(settings, {
-      onMessages: (messages) => {
-        post({ kind: 'heard', messages })
-        const { workerId } = this.#heartbeat
-        if (messages.some((each) => each.kind === 'reconcile' && each.workerId === workerId))
-          void this.#heartbeat.beat()
+    this.#connection = new PulseConnection(
+      { ...settings, connection },
+      {
+        onMessages: (messages) => {
+          post({ kind: 'heard', messages })
+          const { workerId } = this.#heartbeat
+          if (messages.some((each) => each.kind === 'reconcile' && each.workerId === workerId))
+            void this.#heartbeat.beat()
+        },
+        onIgnored: (count, why) => post({ kind: 'ignored', count, why }),
+        onListening: (isTrusted) => post({ kind: 'listening', isTrusted }),
       },
-      onIgnored: (count, why) => post({ kind: 'ignored', count, why }),
-      onListening: (isTrusted) => post({ kind: 'listening', isTrusted }),
-    })
+    )
     const shared = { board, placements: this.#placements, connection: this.#connection, post }
     this.#heartbeat = new Heartbeat({ ...shared, times: settings.times })
     const watchdog = new Watchdog({ ...shared, schema: settings.schema, hearAll: () => this.#receiveAll() })
@@ -51,6 +59,12 @@ class PulseThread {
         break
       case 'claimed':
         this.#placements.heard(message.jobs)
+        break
+      case 'password':
+        this.#password.answer(message.password)
+        break
+      case 'no-password':
+        this.#password.refuse(message.problem)
         break
       case 'stop':
         void this.#stop(message.reason)

@@ -1,6 +1,8 @@
 // The main thread's end of the pulse: starts the thread, keeps its side of the board, passes on what it hears.
 import { Worker as Thread } from 'node:worker_threads'
+import type { ClientConfig } from 'pg'
 import { monotonicMs, within } from '../clock.ts'
+import { passwordOf, sentConnection } from '../store/connection-config.ts'
 import type { NewWorker } from '../store/workers.ts'
 import { Board } from './board.ts'
 import { type FromPulse, MAIN_BEAT_MS, type PlacedJobs, type PulseSettings, type ToPulse } from './pulse-protocol.ts'
@@ -11,7 +13,9 @@ const REPORT_MS = 1_000
 const STOP_DEADLINE_MS = 2_000
 const RESPAWN_MS = 1_000
 
-export type PulseListener = (message: FromPulse | { kind: 'died'; error: unknown }) => void
+export type PulseNews = Exclude<FromPulse, { kind: 'password' }> | { kind: 'died'; error: unknown }
+export type PulseListener = (message: PulseNews) => void
+export type PulseOptions = Omit<PulseSettings, 'board' | 'connection'> & { connection: ClientConfig }
 
 export interface PulseEnds {
   onMessage: PulseListener
@@ -22,6 +26,7 @@ export interface PulseEnds {
 export class Pulse {
   readonly board: Board
   readonly #settings: PulseSettings
+  readonly #connection: ClientConfig
   readonly #ends: PulseEnds
   readonly #beat: NodeJS.Timeout
   #reports: NodeJS.Timeout | undefined
@@ -31,10 +36,11 @@ export class Pulse {
   #isStopping = false
   #stopped: Promise<void> | undefined
 
-  constructor(settings: Omit<PulseSettings, 'board'>, places: number, ends: PulseEnds) {
+  constructor({ connection, ...settings }: PulseOptions, places: number, ends: PulseEnds) {
     this.board = Board.withPlaces(places)
     this.board.beat(this.#beatAtMs)
-    this.#settings = { ...settings, board: this.board.buffer }
+    this.#connection = connection
+    this.#settings = { ...settings, connection: sentConnection(connection), board: this.board.buffer }
     this.#ends = ends
     this.#thread = this.#spawn()
     this.#beat = setInterval(() => this.#turned(), MAIN_BEAT_MS)
@@ -87,7 +93,10 @@ export class Pulse {
     const url = new URL('./pulse-thread.js', import.meta.url)
     const thread = new Thread(url, { workerData: this.#settings, name: 'millrace-pulse' })
     let failure: unknown
-    thread.on('message', this.#ends.onMessage)
+    thread.on('message', (message: FromPulse) => {
+      if (message.kind === 'password') void this.#tellPassword(thread)
+      else this.#ends.onMessage(message)
+    })
     thread.on('error', (error) => {
       failure = error
     })
@@ -102,6 +111,14 @@ export class Pulse {
       }, RESPAWN_MS)
     })
     return thread
+  }
+
+  async #tellPassword(thread: Thread): Promise<void> {
+    const answer = await passwordOf(this.#connection).then(
+      (password): ToPulse => ({ kind: 'password', password }),
+      (error): ToPulse => ({ kind: 'no-password', problem: `the password function failed: ${error}` }),
+    )
+    thread.postMessage(answer)
   }
 
   #post(message: ToPulse): void {

@@ -6,6 +6,7 @@
 import { Worker as Thread } from 'node:worker_threads'
 import { InvalidResult } from '../../errors.ts'
 import { runContext } from '../../run-context.ts'
+import { receivedConnection } from '../../store/connection-config.ts'
 import { Database } from '../../store/db.ts'
 import type { Settlement } from '../../store/settlements.ts'
 import type { JobContext } from '../context.ts'
@@ -38,7 +39,11 @@ function endGroup(): void {
 async function receive(message: ToChild): Promise<void> {
   switch (message.kind) {
     case 'start':
-      db = new Database({ connection: message.connection, schema: message.schema, maxConnections: 1 })
+      db = new Database({
+        connection: receivedConnection(message.connection, askPassword),
+        schema: message.schema,
+        maxConnections: 1,
+      })
       tenantRole = message.tenantRole
       await load(message.module)
       break
@@ -123,6 +128,10 @@ async function settlementOf(runId: string, value: unknown): Promise<Settlement> 
     throw unsendable(error)
   }
   return (await answerTo((ask) => ({ kind: 'settlement-of', runId, ask, value: encoded }))) as Settlement
+}
+
+async function askPassword(): Promise<string> {
+  return (await answerTo((ask) => ({ kind: 'password', ask }))) as string
 }
 
 function askBudget(runId: string, call: BudgetCall): Promise<unknown> {

@@ -6,7 +6,8 @@ import { type ChildProcess, fork } from 'node:child_process'
 import type { ClientConfig } from 'pg'
 import { after, monotonicMs, within } from '../../clock.ts'
 import { InvalidDefinition, IsolatedCrash, type ProcessEnd } from '../../errors.ts'
-import { decodeThrown, type SentEnding } from './encoding.ts'
+import { passwordOf, sentConnection } from '../../store/connection-config.ts'
+import { decodeThrown, encodeThrown, type SentEnding } from './encoding.ts'
 import { residentMb } from './memory.ts'
 import type { AboutRun, FromChild, RunRequest, ToChild } from './protocol.ts'
 
@@ -70,7 +71,7 @@ export class IsolatedChild {
       this.#onExit?.(end)
     })
     const { connection, schema, tenantRole, module } = plan
-    this.send({ kind: 'start', module: module.href, connection, schema, tenantRole })
+    this.send({ kind: 'start', module: module.href, connection: sentConnection(connection), schema, tenantRole })
   }
 
   /** Has it done enough, or kept so much that whoever runs next in it would have to pay? */
@@ -136,12 +137,23 @@ export class IsolatedChild {
         this.#settleReady?.reject(unusable(this.#plan, message.problem))
         this.kill()
         break
+      case 'password':
+        void this.#tellPassword(message.ask)
+        break
       case 'uncaught':
         this.#uncaught = decodeThrown(message.error)
         break
       default:
         this.#hear?.(message)
     }
+  }
+
+  async #tellPassword(ask: number): Promise<void> {
+    const answer = await passwordOf(this.#plan.connection).then(
+      (value): ToChild => ({ kind: 'answer', ask, value }),
+      (error): ToChild => ({ kind: 'refused', ask, error: encodeThrown(error) }),
+    )
+    this.send(answer)
   }
 
   #giveUpStart(): void {

@@ -1,10 +1,10 @@
 // What a worker and the process of an isolated handler say to each other. Messages are structured clones, so payloads
 // and results keep their dates, maps and big integers; what no clone can carry is encoded in encoding.ts.
-import type { ClientConfig } from 'pg'
 import type { Retention } from '../../contract/job.ts'
 import type { Service } from '../../contract/service.ts'
 import type { BudgetStatus } from '../../governance/budget-status.ts'
 import type { Logger } from '../../logger.ts'
+import type { SentConnection } from '../../store/connection-config.ts'
 import type { Settlement } from '../../store/settlements.ts'
 import type { JobContext } from '../context.ts'
 import type { BudgetCall } from './budget-call.ts'
@@ -52,7 +52,7 @@ export interface RunRequest {
 
 export type ToChild =
   /** Sent, not put into the environment: everybody on the machine could read a password there. */
-  | { kind: 'start'; module: string; connection: ClientConfig; schema: string; tenantRole: string | undefined }
+  | { kind: 'start'; module: string; connection: SentConnection; schema: string; tenantRole: string | undefined }
   | { kind: 'run'; request: RunRequest }
   | { kind: 'abort'; reason: SentThrown }
   | { kind: 'answer'; ask: number; value: unknown }
@@ -77,6 +77,8 @@ export type AboutRun = { runId: string } & (
 export type FromChild =
   | { kind: 'ready' }
   | { kind: 'unusable'; problem: string }
+  /** To connect, it needs the password that a function of the worker gives. */
+  | { kind: 'password'; ask: number }
   /** The last words before an uncaught error ends the process. */
   | { kind: 'uncaught'; error: SentThrown }
   | AboutRun
