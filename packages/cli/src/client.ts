@@ -2,7 +2,9 @@
 import { readFileSync } from 'node:fs'
 import { type Command, Option } from 'commander'
 import { createMillrace, encryptionFrom, type Logger, type Millrace } from 'millrace'
+import { DEFAULT_SCHEMA, SCHEMA_VARIABLE } from './commands/worker-options.ts'
 import { type Database, openForLook } from './database.ts'
+import { developmentKeys } from './development-keys.ts'
 import { hasEmbedded } from './embedded.ts'
 import { fail, Refused } from './failure.ts'
 import type { Workload } from './workload.ts'
@@ -55,11 +57,13 @@ export async function withClient(
   const leave = onInterrupt(release)
   try {
     const workload = await namedWorkload(options.module)
-    const database = await existingDatabase(options.databaseUrl)
+    const schema = process.env[SCHEMA_VARIABLE] || DEFAULT_SCHEMA
+    const database = await existingDatabase(options.databaseUrl, schema)
     resources.push(database)
-    const encryption = encryptionFrom(process.env)
+    const encryption = encryptionFrom(process.env) ?? (await developmentKeys(database))?.encryption
     const millrace = createMillrace({
       database: database.url,
+      schema,
       jobs: workload?.jobs ?? [],
       schedules: workload?.schedules ?? [],
       workflows: workload?.workflows ?? [],
@@ -97,13 +101,13 @@ function onInterrupt(release: () => Promise<void>): () => void {
 }
 
 /** Looking at a database that is made for the look would tell a tired operator that all is well. */
-async function existingDatabase(url: string | undefined): Promise<Database> {
+async function existingDatabase(url: string | undefined, schema: string): Promise<Database> {
   if (!url && !(await hasEmbedded())) {
     throw new Refused(
       'No database is given, and this project has no embedded one. Set DATABASE_URL or pass --database-url, or start `millrace dev` here.',
     )
   }
-  return openForLook(url)
+  return openForLook(url, schema)
 }
 
 /** The workload of `--module` or of the package in the working directory. */
@@ -112,7 +116,7 @@ async function namedWorkload(named: string | null | undefined): Promise<Workload
   return module == null ? undefined : loadWorkload(module)
 }
 
-function moduleOfPackage(): string | undefined {
+export function moduleOfPackage(): string | undefined {
   let text: string
   try {
     text = readFileSync('package.json', 'utf8')

@@ -1,4 +1,5 @@
 // The database a command runs on, as it is shown to people.
+import { dirname } from 'node:path'
 import type { EmbeddedPostgres } from '@millrace/embedded'
 import { migrate, migrationStatus, SchemaTooOld } from 'millrace'
 import { startEmbedded } from './embedded.ts'
@@ -7,6 +8,8 @@ export interface Database {
   readonly url: string
   /** Without its password. */
   readonly description: string
+  /** Of an embedded one: where its cluster and what belongs to it lies. */
+  readonly directory?: string
   stop(): Promise<void>
 }
 
@@ -21,28 +24,28 @@ export async function openDatabase(url: string | undefined, onLog: (message: str
 }
 
 /** For a command that looks into the database and ends: an embedded one is migrated, so that there is something to see. */
-export async function openForLook(url: string | undefined): Promise<Database> {
+export async function openForLook(url: string | undefined, schema: string): Promise<Database> {
   const database = await openDatabase(url, (message) => {
     // Only for somebody who waits: what the command prints may go into a file.
     if (process.stderr.isTTY) process.stderr.write(`${message}\n`)
   })
-  if (!url) await migrate(database.url)
+  if (!url) await migrate(database.url, { schema })
   return database
 }
 
 function embeddedDatabase(server: EmbeddedPostgres): Database {
   const { url, version, port, dataDirectory } = server
   const description = `embedded Postgres ${version} on port ${port}, data in ${dataDirectory}`
-  return { url, description, stop: () => server.stop() }
+  return { url, description, directory: dirname(dataDirectory), stop: () => server.stop() }
 }
 
 /** The last migration of the schema. Refuses a schema that this version cannot run on. */
-export async function schemaVersion(url: string): Promise<string> {
-  const migrations = await migrationStatus(url)
+export async function schemaVersion(url: string, schema: string): Promise<string> {
+  const migrations = await migrationStatus(url, { schema })
   const missing = migrations.filter(({ state }) => state === 'pending' || state === 'unfinished')
   if (missing.length > 0)
     throw new SchemaTooOld(
-      'millrace',
+      schema,
       missing.map(({ name }) => name),
     )
   return migrations.at(-1)?.name ?? 'empty'

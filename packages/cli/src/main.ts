@@ -44,6 +44,8 @@ Examples:
 Environment:
   DATABASE_URL   the database; without it \`dev\` and \`psql\` start the project's embedded Postgres, which keeps its data,
                  and the commands that look at jobs use it if there is one
+  MILLRACE_SCHEMA
+                 the schema that holds the tables, if it is not "millrace"
   MILLRACE_ENCRYPTION_KEYS, MILLRACE_LOOKUP_KEY
                  the keys of sensitive job types: id:base64,id:base64, the first encrypts; and base64
   LOG_LEVEL      debug, info (default), warn or error

@@ -22,14 +22,13 @@ const VARIABLES: Record<string, string> = {
   options: 'PGOPTIONS',
 }
 
-const SEARCH_PATH = '-c search_path=millrace,public'
-
-export function environmentFor(url: string, env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+export function environmentFor(url: string, env: NodeJS.ProcessEnv, schema = 'millrace'): NodeJS.ProcessEnv {
   const given = variablesOf(url)
   // Without a host our workers go to localhost, psql to a socket.
   const host = given.PGHOST ?? env.PGHOST ?? 'localhost'
   // Ours comes last and wins: an application's own search path would hide the views.
-  const options = [given.PGOPTIONS ?? env.PGOPTIONS, SEARCH_PATH].filter(Boolean).join(' ')
+  const searchPath = `-c search_path=${/^[a-z_][a-z0-9_]*$/.test(schema) ? schema : `"${schema}"`},public`
+  const options = [given.PGOPTIONS ?? env.PGOPTIONS, searchPath].filter(Boolean).join(' ')
   return { ...env, PGAPPNAME: 'millrace psql', ...given, PGHOST: host, PGOPTIONS: options }
 }
 

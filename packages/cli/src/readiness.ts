@@ -14,10 +14,10 @@ export class Readiness {
     this.#lifecycle = lifecycle
   }
 
-  async watchDatabase(databaseUrl: string): Promise<void> {
+  async watchDatabase(database: string, schema: string): Promise<void> {
     const probe = await this.#lifecycle.start({
       name: 'database probe',
-      begin: async () => createMillrace({ database: databaseUrl, jobs: [], maxConnections: 1, notify: false }),
+      begin: async () => createMillrace({ database, schema, jobs: [], maxConnections: 1, notify: false }),
       end: (client) => client.close(),
     })
     // No job has this id: the cheapest question that needs the server, the schema and its rights.

@@ -3,7 +3,7 @@ import { counted } from './worker-process.ts'
 
 /** What is running: an aligned block for the terminal, an object for `GET /` and the log. */
 export class Summary {
-  readonly #lines: [label: string, value: string][] = []
+  readonly #lines: [label: string, value: string, kind?: 'secret'][] = []
   #lanes: readonly LaneDescription[] = []
 
   add(label: string, value: string): void {
@@ -16,14 +16,21 @@ export class Summary {
     this.add('Lanes', lanes.map(laneText).join(', '))
   }
 
-  asText(): string {
+  /** For the terminal alone: the health endpoint must not tell it. */
+  addSecret(label: string, value: string): void {
+    this.#lines.push([label, value, 'secret'])
+  }
+
+  /** `next`: what a reader may do now. */
+  asText(next = ''): string {
     const width = Math.max(...this.#lines.map(([label]) => label.length))
     const lines = this.#lines.map(([label, value]) => `  ${label.padEnd(width)}  ${value}\n`)
-    return `\nMillrace is running.\n\n${lines.join('')}\nCtrl-C to stop.\n\n`
+    return `\nMillrace is running.\n\n${lines.join('')}\n${next}Ctrl-C to stop.\n\n`
   }
 
   asObject(): Record<string, unknown> {
-    const fields = Object.fromEntries(this.#lines.map(([label, value]) => [label.toLowerCase(), value]))
+    const open = this.#lines.filter(([, , kind]) => kind !== 'secret')
+    const fields = Object.fromEntries(open.map(([label, value]) => [label.toLowerCase(), value]))
     return { ...fields, lanes: this.#lanes }
   }
 }

@@ -1,15 +1,14 @@
 // What `dev` and `work` have in common once there is a database: client, workload, worker, and how they stop.
 import {
   createMillrace,
-  type Duration,
-  encryptionFrom,
+  type EncryptionOptions,
   type Logger,
   type Millrace,
   type Worker,
   type WorkOptions,
   workSettingsFrom,
 } from 'millrace'
-import { logJobs } from './job-log.ts'
+import type { WorkerOptions } from './commands/worker-options.ts'
 import type { Lifecycle } from './lifecycle.ts'
 import type { Workload } from './workload.ts'
 
@@ -17,9 +16,10 @@ export interface WorkerPlan {
   readonly workload: Workload
   readonly databaseUrl: string
   readonly logger: Logger
-  /** Slots per queue, instead of the queues' own. */
-  readonly concurrency: Readonly<Record<string, number>>
-  readonly grace: Duration
+  readonly options: WorkerOptions
+  readonly encryption: EncryptionOptions | undefined
+  /** Tells what becomes of jobs. */
+  tell(millrace: Millrace): void
   /** An operator asked the worker to stop: the process ends with it. */
   onAskedToStop?(): void
 }
@@ -28,21 +28,24 @@ const WORKLOAD_STOP_MS = 10_000
 
 /** Starts the workload's own parts, then the worker; undefined when the workload has no handlers. */
 export async function startWorker(lifecycle: Lifecycle, plan: WorkerPlan): Promise<Worker | undefined> {
-  const { workload, databaseUrl, logger } = plan
+  const { workload, databaseUrl, logger, options, encryption } = plan
   const { jobs, schedules = [], workflows = [], tenantRole, version } = workload
+  // For handlers, those with a process of their own too: however the database was named, they find it here.
+  process.env.DATABASE_URL = databaseUrl
   const millrace = await lifecycle.start({
     name: 'client',
     begin: async () => {
-      const encryption = encryptionFrom(process.env)
+      const { schema, notify, maxConnections } = options
       return createMillrace({
         database: databaseUrl,
-        ...{ jobs, schedules, workflows, tenantRole, version, logger },
+        ...{ jobs, schedules, workflows, tenantRole, version, logger, schema, notify },
+        ...(maxConnections && { maxConnections }),
         ...(encryption && { encryption }),
       })
     },
     end: (client) => client.close(),
   })
-  logJobs(millrace, logger)
+  plan.tell(millrace)
   millrace.events.on('worker_asked', ({ request }) => {
     if (request?.kind !== 'stop') return
     plan.onAskedToStop?.()
@@ -60,7 +63,7 @@ export async function startWorker(lifecycle: Lifecycle, plan: WorkerPlan): Promi
   const finished = countOfFinished(millrace)
   return lifecycle.start({
     name: 'worker',
-    begin: () => millrace.work({ ...settingsOf(plan), handlers: workload.handlers, gracePeriod: plan.grace }),
+    begin: () => millrace.work({ ...settingsOf(plan), handlers: workload.handlers }),
     end: (worker) => drain(worker, plan, finished),
   })
 }
@@ -72,7 +75,11 @@ function countOfFinished({ events }: Millrace): () => number {
   return () => finished
 }
 
-async function drain(worker: Worker, { logger, grace }: WorkerPlan, finished: () => number): Promise<void> {
+async function drain(
+  worker: Worker,
+  { logger, options: { grace } }: WorkerPlan,
+  finished: () => number,
+): Promise<void> {
   const { running } = worker
   if (running > 0) logger.info({ running, grace }, `waiting for ${counted(running, 'running job')}, at most ${grace}`)
   await worker.stop()
@@ -82,9 +89,19 @@ async function drain(worker: Worker, { logger, grace }: WorkerPlan, finished: ()
   )
 }
 
-function settingsOf({ workload, concurrency }: WorkerPlan): Omit<WorkOptions, 'handlers'> {
+/** An option wins over its variable, and a variable over what the workload says. */
+function settingsOf({ workload, options }: WorkerPlan): Omit<WorkOptions, 'handlers'> {
   const contracts = workload.handlers.map(({ contract }) => contract)
-  return { ...workSettingsFrom(process.env, contracts, workload.settings), concurrency }
+  const settings = workSettingsFrom(process.env, contracts, workload.settings)
+  const { concurrency, grace, lease, overload, deadLetterAlertAt } = options
+  return {
+    ...settings,
+    concurrency,
+    gracePeriod: grace,
+    lease: { ...settings.lease, ...lease },
+    overload: { ...settings.overload, ...overload },
+    ...(deadLetterAlertAt && { deadLetterAlertAt }),
+  }
 }
 
 /** Why the worker cannot work right now, or undefined. */

@@ -21,7 +21,7 @@ export interface Workload {
   readonly schedules?: readonly Schedule[]
   /** Every workflow that this program starts or carries on. The contracts of their steps need not be listed in `jobs`. */
   readonly workflows?: readonly WorkflowDefinition[]
-  /** Lanes, timeouts and memory limits of its workers; the WORKER_* variables override them. */
+  /** Lanes, timeouts, memory limits, lease and the like of its workers; WORKER_* variables and options override them. */
   readonly settings?: WorkSettings
   /** The role of ctx.tenantDb, if handlers use it. */
   readonly tenantRole?: string

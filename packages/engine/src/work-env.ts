@@ -10,14 +10,13 @@ import type { Duration } from './contract/duration.ts'
 import type { JobContract } from './contract/job.ts'
 import { suggestion } from './did-you-mean.ts'
 import { InvalidDefinition } from './errors.ts'
-import type { LaneOptions, LanePlan } from './worker/lane-plan.ts'
-import type { MemoryOptions } from './worker/work-options.ts'
+import type { LaneOptions } from './worker/lane-plan.ts'
+import type { MemoryOptions, WorkOptions } from './worker/work-options.ts'
 
 type Env = Readonly<Record<string, string | undefined>>
 
-export interface WorkSettings extends Omit<LanePlan, 'concurrency'> {
-  memory?: MemoryOptions
-}
+/** What a program says of its workers, besides their handlers. */
+export type WorkSettings = Omit<WorkOptions, 'handlers' | 'concurrency' | 'gracePeriod'>
 
 const LANES = {
   fast: { slots: 'WORKER_FAST_THREADS', timeout: 'WORKER_FAST_TIMEOUT_MINUTES' },

@@ -1,12 +1,15 @@
 import { Command, Option } from 'commander'
-import { migrate } from 'millrace'
+import { type EncryptionOptions, encryptionFrom, migrate } from 'millrace'
 import { type Database, openDatabase, schemaVersion } from '../database.ts'
+import { makeDevelopmentKeys } from '../development-keys.ts'
 import { fail } from '../failure.ts'
 import { serveHealth } from '../health-server.ts'
+import { JobDigest } from '../job-digest.ts'
 import { Lifecycle } from '../lifecycle.ts'
 import { createLogger } from '../log.ts'
 import { Readiness } from '../readiness.ts'
 import { Summary } from '../summary.ts'
+import { tryNext } from '../try-next.ts'
 import { obstacleOf, startWorker } from '../worker-process.ts'
 import type { Workload } from '../workload.ts'
 import { loadWorkload } from '../workload-module.ts'
@@ -17,7 +20,10 @@ The module is a file, or a package installed here, with a workload as its defaul
 database, migrated, for programs of your own to use.
 
 Without DATABASE_URL an embedded Postgres is started for the project in the working directory. It keeps its data, and
-is shared with whatever else of that project runs.
+is shared with whatever else of that project runs. Without MILLRACE_ENCRYPTION_KEYS it gets keys for development, in a file
+beside its data that node --env-file can load. Handlers find the database in DATABASE_URL.
+
+The log tells each kind of failure once, and every ten seconds how many jobs have completed. LOG_LEVEL=debug tells all.
 
 Health:
   GET /healthz   200 while the process lives
@@ -51,7 +57,7 @@ export function devCommand(): Command {
 async function act(module: string | undefined, options: Options, command: Command): Promise<void> {
   try {
     const workload = module === undefined ? undefined : await loadWorkload(module)
-    await dev(workload, options)
+    await dev({ workload, module }, options)
   } catch (error) {
     fail(command, error)
   }
@@ -59,7 +65,12 @@ async function act(module: string | undefined, options: Options, command: Comman
   process.exit(0)
 }
 
-async function dev(workload: Workload | undefined, options: Options): Promise<void> {
+interface Named {
+  readonly workload: Workload | undefined
+  readonly module: string | undefined
+}
+
+async function dev({ workload, module }: Named, options: Options): Promise<void> {
   const logger = createLogger()
   const lifecycle = new Lifecycle(logger)
   const readiness = new Readiness(lifecycle)
@@ -76,19 +87,43 @@ async function dev(workload: Workload | undefined, options: Options): Promise<vo
       begin: () => openDatabase(options.databaseUrl, (message) => logger.info({}, message)),
       end: (opened) => opened.stop(),
     })
-    await migrate(database.url)
+    const { schema } = options
+    await migrate(database.url, { schema })
     await workload?.setup?.({ databaseUrl: database.url })
-    await readiness.watchDatabase(database.url)
+    await readiness.watchDatabase(database.url, schema)
     summary.add('Workload', workload?.name ?? 'none, only the database')
     summary.add('Database', database.description)
-    summary.add('Schema', await schemaVersion(database.url))
+    if (database.directory !== undefined) summary.addSecret('DATABASE_URL', database.url)
+    summary.add('Schema', await schemaVersion(database.url, schema))
     if (workload !== undefined) {
-      const plan = { workload, databaseUrl: database.url, logger, ...options }
-      const worker = await startWorker(lifecycle, plan)
+      const digest = await lifecycle.start({
+        name: 'digest of jobs',
+        begin: async () => new JobDigest(logger),
+        end: async (started) => started.stop(),
+      })
+      const worker = await startWorker(lifecycle, {
+        workload,
+        databaseUrl: database.url,
+        logger,
+        options,
+        encryption: await encryptionOf(database, summary),
+        tell: (millrace) => digest.watch(millrace),
+      })
       readiness.watchWork(() => obstacleOf(worker))
       if (worker !== undefined) summary.addWorker(worker)
     }
     summary.add('Health', `${server.url}/readyz`)
-    process.stdout.write(summary.asText())
+    const commands = await tryNext({ workload, module, schema, healthUrl: server.url })
+    const where = database.directory === undefined ? 'with the same DATABASE_URL' : 'in this folder'
+    process.stdout.write(summary.asText(`Try next, in another terminal ${where}:\n\n  ${commands.join('\n  ')}\n\n`))
   })
+}
+
+/** The configured keys; with an embedded database, keys for development if none are configured. */
+async function encryptionOf(database: Database, summary: Summary): Promise<EncryptionOptions | undefined> {
+  const configured = encryptionFrom(process.env)
+  if (configured !== undefined) return configured
+  const keys = await makeDevelopmentKeys(database)
+  if (keys !== undefined) summary.add('Keys', `for development, in ${keys.file}`)
+  return keys?.encryption
 }

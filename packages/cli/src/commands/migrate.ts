@@ -3,6 +3,7 @@ import { type MigrationProgress, type MigrationStatus, migrate, migrationDryRun,
 import { print, printJson } from '../print.ts'
 import { table } from '../table.ts'
 import { safeLines } from '../terminal.ts'
+import { schemaOption } from './worker-options.ts'
 
 const help = `
 Migrations only go forward. Each waits for locks at most two seconds at a time and tries again for about two minutes,
@@ -38,7 +39,7 @@ export function migrateCommand(): Command {
     .summary('bring the database to this version')
     .description('Bring the database schema to this version of Millrace.')
     .addOption(new Option('--database-url <url>', 'the database').env('DATABASE_URL'))
-    .option('--schema <name>', 'the schema that holds the tables, for programs of your own that name it', 'millrace')
+    .addOption(schemaOption())
     .addOption(new Option('--dry-run', 'print the SQL that would run and change nothing').conflicts('status'))
     .option('--status', 'list the migrations and what became of them')
     .option('--json', 'print JSON')

@@ -3,6 +3,7 @@ import { openForLook } from '../database.ts'
 import { fail } from '../failure.ts'
 import { environmentFor } from '../psql-environment.ts'
 import { findPsql, runPsql } from '../psql-program.ts'
+import { DEFAULT_SCHEMA, SCHEMA_VARIABLE } from './worker-options.ts'
 
 const help = `
 What follows is passed on to psql as it is, and the exit code is psql's. The search path is "millrace, public", so that
@@ -52,9 +53,10 @@ async function act(args: readonly string[], { databaseUrl }: Options, command: C
 
 async function psql(args: readonly string[], databaseUrl: string | undefined): Promise<number> {
   const program = await findPsql(process.env)
-  const database = await openForLook(databaseUrl)
+  const schema = process.env[SCHEMA_VARIABLE] || DEFAULT_SCHEMA
+  const database = await openForLook(databaseUrl, schema)
   try {
-    return await runPsql(program, args, environmentFor(database.url, process.env))
+    return await runPsql(program, args, environmentFor(database.url, process.env, schema))
   } finally {
     await database.stop()
   }

@@ -1,7 +1,9 @@
 import { Command, Option } from 'commander'
+import { encryptionFrom, toMs } from 'millrace'
 import { namedDatabase, schemaVersion } from '../database.ts'
 import { fail, failureText } from '../failure.ts'
 import { serveHealth } from '../health-server.ts'
+import { logJobs } from '../job-log.ts'
 import { Lifecycle } from '../lifecycle.ts'
 import { createLogger } from '../log.ts'
 import { Readiness } from '../readiness.ts'
@@ -12,7 +14,7 @@ import { PROCESSES_VARIABLE } from '../supervisor/worker-command.ts'
 import { obstacleOf, startWorker } from '../worker-process.ts'
 import type { Workload } from '../workload.ts'
 import { loadWorkload } from '../workload-module.ts'
-import { addWorkerOptions, durationMs, parsePort, parseProcesses, type WorkerOptions } from './worker-options.ts'
+import { addWorkerOptions, parsePort, parseProcesses, type WorkerOptions } from './worker-options.ts'
 
 const help = `
 It neither migrates nor runs the workload's setup: run \`millrace migrate\` when you deploy. On a schema that lacks a
@@ -44,6 +46,7 @@ Exit codes:
 Examples:
   millrace work dist/workload.js
   millrace work dist/workload.js --processes 4 --port 8080
+  millrace work dist/workload.js --lease heartbeat=5s,ttl=30s --max-connections 20 --no-notify
   millrace work dist/workload.js --concurrency mail=20 --concurrency reports=2 --grace 50s --port 8080
 `
 
@@ -80,7 +83,7 @@ async function act(module: string, options: Options, command: Command): Promise<
   }
   try {
     if (processes === undefined) await work(await loadWorkload(module), { ...options, databaseUrl }, supervised)
-    else await supervise({ ...options, processes, module, databaseUrl, graceMs: durationMs(options.grace) })
+    else await supervise({ ...options, processes, module, databaseUrl, graceMs: toMs(options.grace, '--grace') })
   } catch (error) {
     // The supervisor says it, once for all of its processes.
     if (await supervised?.startFailed(error, failureText(error))) process.exit(1)
@@ -109,13 +112,20 @@ async function work(
         end: (started) => started.stop(),
       })
       summary.add('Health', `${server.url}/readyz`)
-      await readiness.watchDatabase(databaseUrl)
+      await readiness.watchDatabase(databaseUrl, options.schema)
     }
     summary.add('Workload', workload.name)
     summary.add('Database', namedDatabase(databaseUrl).description)
-    summary.add('Schema', await schemaVersion(databaseUrl))
-    const plan = { workload, logger, ...options, onAskedToStop: () => supervised?.leaves() }
-    const worker = await startWorker(lifecycle, plan)
+    summary.add('Schema', await schemaVersion(databaseUrl, options.schema))
+    const worker = await startWorker(lifecycle, {
+      workload,
+      databaseUrl,
+      logger,
+      options,
+      encryption: encryptionFrom(process.env),
+      tell: (millrace) => logJobs(millrace, logger),
+      onAskedToStop: () => supervised?.leaves(),
+    })
     readiness.watchWork(() => obstacleOf(worker))
     supervised?.reportOn(worker)
     if (worker !== undefined) summary.addWorker(worker)

@@ -1,10 +1,16 @@
 // Options that `dev` and `work` share.
 import { type Command, InvalidArgumentError, Option } from 'commander'
-import type { Duration } from 'millrace'
+import type { Duration, OverloadOptions, WorkOptions } from 'millrace'
 
 export interface WorkerOptions {
   readonly concurrency: Record<string, number>
   readonly grace: Duration
+  readonly lease?: NonNullable<WorkOptions['lease']>
+  readonly overload?: OverloadOptions
+  readonly deadLetterAlertAt?: number
+  readonly maxConnections?: number
+  readonly notify: boolean
+  readonly schema: string
 }
 
 export function addWorkerOptions(command: Command): Command {
@@ -17,20 +23,54 @@ export function addWorkerOptions(command: Command): Command {
     .addOption(
       new Option('--grace <duration>', 'how long running jobs may go on').argParser(parseDuration).default('25s'),
     )
+    .addOption(
+      new Option('--lease <part=duration>', 'heartbeat, ttl and sweep of the lease; default 10s, 45s, 15s').argParser(
+        parseDurations('heartbeat', 'ttl', 'sweep'),
+      ),
+    )
+    .addOption(
+      new Option(
+        '--overload <part=duration>',
+        'loopLag and claimTime at which other queues yield to critical ones, and checkInterval; default 200ms, 1s, 5s',
+      ).argParser(parseDurations('loopLag', 'claimTime', 'checkInterval')),
+    )
+    .addOption(
+      new Option('--dead-letter-alert-at <count>', 'so many pending dead letters raise an alert; default 50').argParser(
+        parseCount(1),
+      ),
+    )
+    .addOption(
+      new Option('--max-connections <count>', 'of the client, and of its handlers; default 10').argParser(
+        parseCount(1),
+      ),
+    )
+    .option('--no-notify', 'neither send nor await NOTIFY: poll')
+    .addOption(schemaOption())
+}
+
+export const DEFAULT_SCHEMA = 'millrace'
+export const SCHEMA_VARIABLE = 'MILLRACE_SCHEMA'
+
+export function schemaOption(): Option {
+  return new Option('--schema <name>', 'the schema that holds the tables').env(SCHEMA_VARIABLE).default(DEFAULT_SCHEMA)
+}
+
+/** `ttl=60s`, several separated by commas; the option can be repeated. */
+function parseDurations(...parts: string[]) {
+  return (text: string, others: Record<string, Duration> = {}): Record<string, Duration> => {
+    const given = text.split(',').map((each): [string, Duration] => {
+      const [part = '', duration = ''] = each.split('=')
+      if (!parts.includes(part)) throw new InvalidArgumentError(`Expected ${parts.join(', ')}, such as ${parts[0]}=5s.`)
+      return [part, parseDuration(duration)]
+    })
+    return { ...others, ...Object.fromEntries(given) }
+  }
 }
 
 function parseConcurrency(text: string, others: Record<string, number>): Record<string, number> {
   const [, queue, slots] = /^([^=]+)=([1-9]\d{0,5})$/.exec(text) ?? []
   if (queue === undefined) throw new InvalidArgumentError('Expected queue=slots with at least 1 slot, such as mail=20.')
   return { ...others, [queue]: Number(slots) }
-}
-
-const UNIT_MS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
-
-/** Of a duration that `parseDuration` let pass. */
-export function durationMs(duration: Duration): number {
-  const [, count, unit] = /^([\d.]+)(\w+)$/.exec(String(duration)) ?? []
-  return Number(count) * UNIT_MS[unit as keyof typeof UNIT_MS]
 }
 
 export function parseDuration(text: string): Duration {

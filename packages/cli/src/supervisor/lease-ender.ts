@@ -9,12 +9,12 @@ const RETRIES_MS = [1_000, 2_000, 4_000, 8_000, 16_000]
 const PATIENCE_MS = 2_000
 
 export class LeaseEnder {
-  readonly #databaseUrl: string
+  readonly #place: { databaseUrl: string; schema: string }
   readonly #logger: Logger
   readonly #underWay = new Set<Promise<void>>()
 
-  constructor(databaseUrl: string, logger: Logger) {
-    this.#databaseUrl = databaseUrl
+  constructor(place: { databaseUrl: string; schema: string }, logger: Logger) {
+    this.#place = place
     this.#logger = logger
   }
 
@@ -36,10 +36,11 @@ export class LeaseEnder {
   }
 
   async #end(workerId: string, reason: string): Promise<void> {
+    const { databaseUrl, schema } = this.#place
     for (const pauseMs of [0, ...RETRIES_MS]) {
       await sleep(pauseMs)
       try {
-        if (await endWorker(this.#databaseUrl, workerId, { reason }))
+        if (await endWorker(databaseUrl, workerId, { reason, schema }))
           this.#logger.info({ worker: workerId }, 'the lease of the dead process is ended: its jobs can be rescued')
         return
       } catch (error) {

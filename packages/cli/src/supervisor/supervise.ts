@@ -18,6 +18,7 @@ export interface SuperviseOptions {
   readonly module: string
   readonly databaseUrl: string
   readonly graceMs: number
+  readonly schema: string
   readonly host: string
   readonly port?: number | undefined
 }
@@ -30,7 +31,7 @@ const AT_ONCE_MS = 1_000
 
 /** Returns when everything has stopped in order. Rejects with StartFailed or CrashLoop when it had to give up. */
 export async function supervise(options: SuperviseOptions): Promise<void> {
-  const { processes, databaseUrl, graceMs } = options
+  const { processes, databaseUrl, graceMs, schema } = options
   const logger = createLogger()
   const supervisor = new Supervisor({
     processes,
@@ -38,7 +39,7 @@ export async function supervise(options: SuperviseOptions): Promise<void> {
     stopMs: Math.min(graceMs + STOP_MARGIN_MS, MAX_TIMER_MS),
     fork: forkWorker,
   })
-  const leases = new LeaseEnder(databaseUrl, logger)
+  const leases = new LeaseEnder({ databaseUrl, schema }, logger)
   logSupervisor(supervisor, logger)
   leases.watch(supervisor)
   const endAtOnce = async (exitCode: number) => {
@@ -63,7 +64,7 @@ export async function supervise(options: SuperviseOptions): Promise<void> {
 async function startHealth(
   lifecycle: Lifecycle,
   supervisor: Supervisor,
-  { module, databaseUrl, host, port }: SuperviseOptions,
+  { module, databaseUrl, schema, host, port }: SuperviseOptions,
 ): Promise<string | undefined> {
   if (port === undefined) return undefined
   const readiness = new Readiness(lifecycle)
@@ -74,7 +75,7 @@ async function startHealth(
     begin: () => serveHealth({ host, port }, { obstacle: () => readiness.obstacle(), describe }),
     end: (started) => started.stop(),
   })
-  await readiness.watchDatabase(databaseUrl)
+  await readiness.watchDatabase(databaseUrl, schema)
   readiness.watchWork(() => supervisor.obstacle())
   return `${server.url}/readyz`
 }

@@ -20,7 +20,8 @@ export class Program implements AsyncDisposable {
   #isClosed = false
   #onOutput = () => {}
 
-  constructor(args: readonly string[], env: Record<string, string> = {}) {
+  /** `isShared`: it serves several tests, and its file ends it. */
+  constructor(args: readonly string[], env: Record<string, string> = {}, { isShared = false } = {}) {
     const { DATABASE_URL: _, PORT: __, HOST: ___, npm_lifecycle_event: ____, ...inherited } = process.env
     this.#child = spawn(process.execPath, [bin, ...args], {
       env: { ...inherited, ...env },
@@ -29,7 +30,7 @@ export class Program implements AsyncDisposable {
     this.#child.stdout?.on('data', (chunk) => this.#hear({ out: String(chunk) }))
     this.#child.stderr?.on('data', (chunk) => this.#hear({ err: String(chunk) }))
     // A test that times out never comes to the end of its scope.
-    onTestFinished(() => this[Symbol.asyncDispose]())
+    if (!isShared) onTestFinished(() => this[Symbol.asyncDispose]())
     // When nobody holds its output any more: neither it nor what it started.
     this.#closed = once(this.#child, 'close').then(() => {
       this.#isClosed = true
