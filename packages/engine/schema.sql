@@ -902,7 +902,7 @@ begin
   )
   select
     today, id, at, event, from_status, to_status, attempt, run_id, worker_id, due_at,
-    case event when 'replaced' then created_by when 'prioritised' then person end,
+    case event when 'replaced' then created_by else person end,
     case when event in ('prioritised', 'boosted') then priorities when is_cancel_asked then cancel_reason end
   from (
     select
@@ -972,10 +972,13 @@ declare
   kept  constant text[] := array(select type from millrace.history_setting where is_on);
   today constant date := millrace.job_event_day((select finished_at from ended limit 1));
 begin
-  insert into millrace.job_event (day, job_id, at, event, from_status, to_status, attempt, run_id, worker_id, detail)
+  insert into millrace.job_event (
+    day, job_id, at, event, from_status, to_status, attempt, run_id, worker_id, actor, detail
+  )
   select
     today, id, finished_at, status, case when started_at is not null then 'processing' end, status, attempt,
-    case when started_at is not null then run_id end, case when started_at is not null then worker_id end, reason
+    case when started_at is not null then run_id end, case when started_at is not null then worker_id end,
+    nullif(current_setting('millrace_history.actor', true), ''), reason
   from ended
   where today is not null
     and type = any(kept)

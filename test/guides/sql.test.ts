@@ -56,7 +56,7 @@ describe.each(page.split(/^### /m).slice(1))('%s', (section) => {
 test('its program tells what happened', async () => {
   const millrace = t.client([order])
   const [first, second] = await millrace.enqueueMany(order, [{}, {}], { correlationId: 'c' })
-  await millrace.cancel(`${second?.id}`)
+  await millrace.cancel(`${second?.id}`, { by: 'ann' })
   await using document = await openDocument(guide)
   const program = await document.load<Program>('trace.ts', { DATABASE_URL: t.url })
   expect(await program.trace('c')).toEqual([

@@ -35,7 +35,7 @@ test('the job of the guide gets another priority', async () => {
   const { id } = await millrace.enqueue(invoice, {})
   expect(await runFirst(millrace, id)).toBe('It had priority 5.')
   expect((await millrace.job(id))?.priority).toBe(0)
-  await millrace.cancel(id)
+  await millrace.cancel(id, { by: 'ann' })
   expect(await runFirst(millrace, id)).toBe('It does not wait: finished.')
 })
 

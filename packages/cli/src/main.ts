@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { Command } from 'commander'
 import { tolerateClosedOutput } from './closed-output.ts'
 import { completeTree } from './command-tree.ts'
+import { auditCommand } from './commands/audit.ts'
 import { breakersCommand } from './commands/breakers.ts'
 import { budgetsCommand } from './commands/budgets.ts'
 import { cancelCommand } from './commands/cancel.ts'
@@ -93,6 +94,7 @@ function program(): Command {
       .addCommand(tenantPoliciesCommand())
       .addCommand(eraseCommand())
       .addCommand(encryptionKeysCommand())
+      .addCommand(auditCommand())
       .addCommand(keysCommand())
       .addCommand(psqlCommand())
       .addCommand(typesCommand())

@@ -63,7 +63,7 @@ test('jobs lists them as a table, as JSON and by filter; an empty list says so',
   expect((await t.run('queues')).out).toBe('Nothing waits and nothing runs.\n')
   const { id } = await t.millrace.enqueue(nap, {}, { tenant: 'acme\u001b[31m', delay: '1h' })
   const { id: other } = await t.millrace.enqueue(nap, {})
-  await t.millrace.cancel(other)
+  await t.millrace.cancel(other, { by: 'ann' })
   expect((await t.run('queues')).out).toMatch(/^beds +0 +1 +0 +0$/m)
   const { out } = await t.run('jobs')
   expect(out).toMatch(/^ID +STATUS +TYPE +QUEUE +TENANT +ATTEMPT +WHEN\n/)

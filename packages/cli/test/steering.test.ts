@@ -128,7 +128,7 @@ test('a waiting job gets another priority', async () => {
   })
   const again = await t.run('prioritize', id, '7', '--json')
   expect(JSON.parse(again.out)).toEqual({ job: id, status: 'prioritised', before: 0, priority: 7 })
-  await t.millrace.cancel(id)
+  await t.millrace.cancel(id, { by: 'ann' })
   expect(await t.run('prioritise', id, '1')).toMatchObject({
     code: 1,
     out: `Job ${id} is cancelled, and does not wait any more.\n`,
@@ -157,4 +157,21 @@ test.each([
 ])('%j is refused in plain words', async (args, message) => {
   await using t = await setup()
   expect(await t.run(...args)).toMatchObject({ code: 1, err: expect.stringMatching(message) })
+})
+
+test('the audit log is listed with who, what and about what, and by pages', async () => {
+  await using t = await setup()
+  expect(await t.run('audit')).toMatchObject({ code: 0, out: 'The audit log is empty.\n' })
+  await t.run('pause', '--tenant', 'acme', '--reason', 'unpaid', '--by', 'ann')
+  const { id } = await t.millrace.enqueueByType('fax', {})
+  await t.run('cancel', id, '--by', 'bob', '--reason', 'sent by hand')
+  const { out } = await t.run('audit')
+  expect(out).toMatch(/^ID +WHEN +BY +ACTION +TARGET +TENANT +DETAILS\n/)
+  expect(out).toMatch(new RegExp(`^2 +(now|\\d+s ago) +bob +job.cancel +${id} +.*sent by hand`, 'm'))
+  expect(out).toMatch(/^1 +(now|\d+s ago) +ann +pause.set +tenant acme +acme +.*unpaid/m)
+  const page = await t.run('audit', '--limit', '1')
+  expect(page.out).toContain('There may be more: millrace audit --limit 1 --before 2')
+  const json = await t.run('audit', '--by', 'ann', '--json')
+  expect(JSON.parse(json.out)).toMatchObject([{ by: 'ann', action: 'pause.set' }])
+  expect(await t.run('audit', '--action', 'no.such')).toMatchObject({ code: 0, out: 'No entries match.\n' })
 })

@@ -1,5 +1,6 @@
 // The public surface, by name.
 
+export type { Audit } from './client/audit.ts'
 export type { Breaker, BreakerConfiguration, BreakerDecision, CircuitBreakers } from './client/breakers.ts'
 export type { AdjustOptions, BudgetClient, BudgetPeriodOption } from './client/budgets.ts'
 export type { Catalogue, CatalogueEntry } from './client/catalogue.ts'
@@ -191,6 +192,7 @@ export {
   timingOf,
   type When,
 } from './schedule/when.ts'
+export type { AuditEntry, AuditFilter } from './store/audit.ts'
 export type { BreakerState } from './store/breakers.ts'
 export type { BudgetUsage } from './store/budgets.ts'
 export type { CatalogueWorker } from './store/catalogue.ts'

@@ -1,4 +1,5 @@
 // The client that programs hold: enqueue, look, cancel, and start workers.
+import { Audit } from './client/audit.ts'
 import { CircuitBreakers } from './client/breakers.ts'
 import { BudgetClient } from './client/budgets.ts'
 import { Catalogue } from './client/catalogue.ts'
@@ -61,6 +62,8 @@ export class Millrace {
   readonly pauses: Pauses
   /** What limits allow, what is used of them, and settings at run time. */
   readonly limits: Limits
+  /** Who changed what, and what was refused to whom. */
+  readonly audit: Audit
   /** The circuit breakers of the services that handlers call. */
   readonly breakers: CircuitBreakers
   /** Which encryption keys are still needed, and how to be rid of one. */
@@ -93,6 +96,7 @@ export class Millrace {
     this.tenants = new Tenants(services)
     this.pauses = new Pauses(services)
     this.limits = new Limits(services)
+    this.audit = new Audit(services)
     this.breakers = new CircuitBreakers(services)
     this.encryptionKeys = new EncryptionKeys(services)
     this.keys = new Keys(services)
@@ -130,8 +134,9 @@ export class Millrace {
     return this.#services.enqueuer.enqueue(this.#services.registry.get(type), payload, options)
   }
 
-  cancel(id: string, options: { reason?: string } = {}): Promise<CancelResult> {
-    return this.#services.jobs.cancel(id, options.reason ?? 'cancelled on request')
+  /** A waiting job ends at once; a running one is asked to stop. `reason` default: who cancelled it. */
+  cancel(id: string, options: { by: string; reason?: string }): Promise<CancelResult> {
+    return this.#services.jobs.cancel(id, options)
   }
 
   /** Tries a job again: a waiting one at once, a dead one by redriving its letter as a new job. */
@@ -140,8 +145,8 @@ export class Millrace {
   }
 
   /** Makes a waiting job due now. False: it is not waiting. */
-  runNow(id: string): Promise<boolean> {
-    return this.#services.jobs.runNow(id)
+  runNow(id: string, options: { by: string }): Promise<boolean> {
+    return this.#services.jobs.runNow(id, options)
   }
 
   /** Why does this job not run? What holds it, who holds it, until when, and what to do. Throws JobNotFound. */

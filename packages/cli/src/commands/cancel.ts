@@ -1,6 +1,7 @@
 import { Command } from 'commander'
 import { addClientOptions, type ClientOptions, withClient } from '../client.ts'
 import { print, printJson } from '../print.ts'
+import { addAuthorOption } from './retry.ts'
 
 const help = `
 A waiting job ends at once. A running one is asked to stop: its handler's signal aborts, and it ends as cancelled when
@@ -16,6 +17,7 @@ Examples:
 `
 
 interface Options extends ClientOptions {
+  readonly by: string
   readonly reason?: string
 }
 
@@ -25,7 +27,7 @@ export function cancelCommand(): Command {
     .description('Cancel jobs that wait or run.')
     .argument('<id...>', 'the ids of the jobs')
     .option('--reason <text>', 'stored with the job')
-  return addClientOptions(command).addHelpText('after', help).action(act)
+  return addClientOptions(addAuthorOption(command)).addHelpText('after', help).action(act)
 }
 
 const SAID = {
@@ -37,12 +39,10 @@ const SAID = {
 
 async function act(ids: string[], options: Options, command: Command): Promise<void> {
   await withClient(command, options, async ({ millrace }) => {
+    const { by, reason } = options
     const results = []
     for (const id of ids)
-      results.push({
-        id,
-        result: await millrace.cancel(id, options.reason === undefined ? {} : { reason: options.reason }),
-      })
+      results.push({ id, result: await millrace.cancel(id, reason === undefined ? { by } : { by, reason }) })
     if (results.some(({ result }) => result === 'already_finished' || result === 'not_found')) process.exitCode = 1
     if (options.json) printJson(results)
     else print(results.map(({ id, result }) => `Job ${id} ${SAID[result]}.\n`).join(''))

@@ -2,10 +2,11 @@
 //
 // Everything but looking takes one id or many and answers for each, by position. A call that failed can be repeated:
 // what it had done by then is answered as done already.
-import type { Clock } from '../clock.ts'
+import type { Clock, Now } from '../clock.ts'
 import type { Registry } from '../contract/registry.ts'
 import { InvalidDefinition } from '../errors.ts'
 import type { Admitter } from '../governance/admitter.ts'
+import { auditWrite, type NewAuditEntry } from '../store/audit.ts'
 import type { Database } from '../store/db.ts'
 import {
   type Closing,
@@ -24,6 +25,7 @@ import {
 } from '../store/dead-letters.ts'
 import { isJobId } from '../store/job-id.ts'
 import { type JobAttempt, jobAttempts } from '../store/jobs.ts'
+import type { Transaction } from '../store/transaction.ts'
 import { author, wholeNumber } from './enqueue-options.ts'
 import { shown } from './protect.ts'
 import { type RedriveResult, redrive } from './redrive.ts'
@@ -63,6 +65,8 @@ export interface RedriveOptions {
   /** Default: as many as the job had. */
   maxAttempts?: number
 }
+
+type Decide = (tx: Transaction, now: Now, batch: readonly string[]) => Promise<Decided[]>
 
 const BATCH = 1_000
 const MAX_NOTE = 4_000
@@ -115,30 +119,34 @@ export class DeadLetters {
   /** "Seen": they stay pending, but are not redriven by themselves any more. */
   async acknowledge(ids: LetterIds, options: { by: string }): Promise<AcknowledgeResult[]> {
     const by = author(options.by)
-    return this.#decide(ids, (batch) => deadLetterAcknowledge(this.#db, this.#clock.databaseNow(), batch, by), [
-      'acknowledged',
-      'already_acknowledged',
-    ])
+    const acknowledge: Decide = (tx, now, batch) => deadLetterAcknowledge(tx, now, batch, by)
+    const entry = { by, action: 'dead_letter.acknowledge' }
+    return this.#decide(ids, acknowledge, entry, ['acknowledged', 'already_acknowledged'])
   }
 
   /** The matter is settled in another way. They are deleted after seven days. */
   async resolve(ids: LetterIds, options: { by: string; note?: string }): Promise<ResolveResult[]> {
     const closing = closingAs('resolved', options)
-    return this.#decide(ids, (batch) => this.#close(batch, closing), ['resolved', 'already_resolved'])
+    return this.#decide(ids, this.#close(closing), closedBy(closing), ['resolved', 'already_resolved'])
   }
 
   /** Not worth anybody's time. They are deleted after seven days. */
   async ignore(ids: LetterIds, options: { by: string; note?: string }): Promise<IgnoreResult[]> {
     const closing = closingAs('ignored', options)
-    return this.#decide(ids, (batch) => this.#close(batch, closing), ['ignored', 'already_ignored'])
+    return this.#decide(ids, this.#close(closing), closedBy(closing), ['ignored', 'already_ignored'])
   }
 
   /** Appends a line with time and author. */
   async note(ids: LetterIds, text: string, options: { by: string }): Promise<NoteResult[]> {
     const note = { by: author(options.by), text: noteText(text) }
     return answerAll(ids, async (batch) => {
-      const noted = await deadLetterNote(this.#db, this.#clock.databaseNow(), batch, note)
-      return new Map([...noted].map((id) => [id, { status: 'noted', id } as const]))
+      const noted = await this.#db.transaction(async (tx) => {
+        const now = this.#clock.databaseNow()
+        const rows = await deadLetterNote(tx, now, batch, note)
+        await auditWrite(tx, now, ...entriesOf(rows, { by: note.by, action: 'dead_letter.note' }))
+        return rows
+      })
+      return new Map(noted.map(({ id }) => [id, { status: 'noted', id } as const]))
     })
   }
 
@@ -164,14 +172,17 @@ export class DeadLetters {
   }
 
   /** A key that one of these deaths has stopped goes on with the next sweep. */
-  #close(batch: readonly string[], closing: Closing): Promise<Decided[]> {
-    this.#admitter.expectBlocked()
-    return deadLetterClose(this.#db, this.#clock.databaseNow(), batch, closing)
+  #close(closing: Closing): Decide {
+    return (tx, now, batch) => {
+      this.#admitter.expectBlocked()
+      return deadLetterClose(tx, now, batch, closing)
+    }
   }
 
   async #decide<Done extends string, Already extends string>(
     ids: LetterIds,
-    decide: (batch: readonly string[]) => Promise<Decided[]>,
+    decide: Decide,
+    entry: NewAuditEntry,
     [done, already]: readonly [Done, Already],
   ) {
     type Result = { status: Done; id: string } | { status: Already; id: string; by: string | null; at: Date | null }
@@ -185,7 +196,13 @@ export class DeadLetters {
     return answerAll<Result>(
       ids,
       async (batch) => {
-        const rows = await decide(batch)
+        const rows = await this.#db.transaction(async (tx) => {
+          const now = this.#clock.databaseNow()
+          const decided = await decide(tx, now, batch)
+          const changed = decided.filter(({ isChanged }) => isChanged)
+          await auditWrite(tx, now, ...entriesOf(changed, entry))
+          return decided
+        })
         for (const row of rows) seen.set(row.id, row)
         return new Map(rows.map((row) => [row.id, row.isChanged ? { status: done, id: row.id } : alreadyOf(row)]))
       },
@@ -226,6 +243,15 @@ const listOf = (ids: LetterIds): readonly string[] => (typeof ids === 'string' ?
 function closingAs(as: Closing['as'], { by, note }: { by: string; note?: string }): Closing {
   return { as, by: author(by), note: note === undefined ? null : noteText(note) }
 }
+
+const closedBy = ({ as, by, note }: Closing): NewAuditEntry => ({
+  by,
+  action: as === 'resolved' ? 'dead_letter.resolve' : 'dead_letter.ignore',
+  ...(note === null ? {} : { details: { note } }),
+})
+
+const entriesOf = (letters: readonly { id: string; tenant: string | null }[], entry: NewAuditEntry): NewAuditEntry[] =>
+  letters.map(({ id, tenant }) => ({ ...entry, target: id, tenant }))
 
 function noteText(text: string): string {
   if (typeof text !== 'string' || !text || text.length > MAX_NOTE || text.includes('\u0000') || !text.isWellFormed()) {

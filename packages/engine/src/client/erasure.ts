@@ -167,7 +167,10 @@ export class Eraser {
       return
     }
     // One that starts or stops meanwhile is told by what became of it.
-    const { cancelled, requested } = await this.#jobs.cancelMany([...waiting, ...running], CANCEL_REASON)
+    const { cancelled, requested } = await this.#jobs.cancelMany([...waiting, ...running], {
+      reason: CANCEL_REASON,
+      by: erasing.request.by,
+    })
     result.cancelled += cancelled.length
     result.running.push(...requested)
     await this.#eraseBatch(cancelled, erasing)

@@ -4,8 +4,9 @@ import type { Registry } from '../contract/registry.ts'
 import { InvalidDefinition } from '../errors.ts'
 import type { Admitter } from '../governance/admitter.ts'
 import { isNoPartition } from '../sql-state.ts'
+import { auditWrite } from '../store/audit.ts'
 import type { Database } from '../store/db.ts'
-import { type JobEvent, jobEvents } from '../store/history.ts'
+import { historyBy, type JobEvent, jobEvents } from '../store/history.ts'
 import { type CancelledRow, jobCancelRunning, jobCancelWaiting, jobRunNow } from '../store/job-changes.ts'
 import { isJobId } from '../store/job-id.ts'
 import { type JobFilter, jobList } from '../store/job-list.ts'
@@ -13,6 +14,8 @@ import { type Job, type JobAttempt, jobAttempts, jobGet, type QueueCount, queueC
 import { workKeysOf } from '../store/keyed-work.ts'
 import { type JobStep, stepList } from '../store/once-keys.ts'
 import { ensurePartitions } from '../store/partitions.ts'
+import type { Transaction } from '../store/transaction.ts'
+import { author } from './enqueue-options.ts'
 import type { Herald } from './herald.ts'
 import { shownJob } from './protect.ts'
 import type { Waker } from './waker.ts'
@@ -24,6 +27,16 @@ export type CancelResult =
   | 'requested'
   | 'already_finished'
   | 'not_found'
+
+interface Cancellation {
+  reason: string
+  /** Jobs that run may finish. */
+  onlyWaiting?: boolean
+  /** Who decided it, for the history of the jobs. */
+  by?: string
+  /** Each job gets an entry of its own in the audit log. */
+  isAudited?: boolean
+}
 
 const MAX_PAGE = 1_000
 const BATCH = 1_000
@@ -56,9 +69,11 @@ export class JobManager {
     this.#onStepsEnded = services.onStepsEnded
   }
 
-  async cancel(id: string, reason: string): Promise<CancelResult> {
+  async cancel(id: string, options: { by: string; reason?: string }): Promise<CancelResult> {
+    const by = author(options.by)
+    const reason = options.reason ?? `cancelled by ${by}`
     if (!isJobId(id)) return 'not_found'
-    const { cancelled, requested } = await this.cancelMany([id], reason)
+    const { cancelled, requested } = await this.cancelMany([id], { reason, by, isAudited: true })
     if (cancelled.length > 0) return 'cancelled'
     if (requested.length > 0) return 'requested'
     return (await jobGet(this.#db, id)) === undefined ? 'not_found' : 'already_finished'
@@ -67,16 +82,16 @@ export class JobManager {
   /** Those that waited are cancelled, those that run were asked to stop, unless they may finish; the others are over. */
   async cancelMany(
     ids: readonly string[],
-    reason: string,
-    { onlyWaiting = false }: { onlyWaiting?: boolean } = {},
+    cancellation: Cancellation,
   ): Promise<{ cancelled: string[]; requested: string[] }> {
+    const rounds = cancellation.onlyWaiting ? 1 : 2
     const cancelled: string[] = []
     const requested: string[] = []
     for (let from = 0; from < ids.length; from += BATCH) {
       let open = ids.slice(from, from + BATCH)
       // A job may pass from waiting to running and back between two statements, so waiting is asked twice.
-      for (let round = 0; round < (onlyWaiting ? 1 : 2) && open.length > 0; round++) {
-        const done = await this.#cancelBatch(open, reason, onlyWaiting)
+      for (let round = 0; round < rounds && open.length > 0; round++) {
+        const done = await this.#cancelBatch(open, cancellation)
         cancelled.push(...done.cancelled)
         requested.push(...done.requested)
         const settled = new Set([...done.cancelled, ...done.requested])
@@ -88,17 +103,18 @@ export class JobManager {
 
   async #cancelBatch(
     ids: readonly string[],
-    reason: string,
-    onlyWaiting: boolean,
+    cancellation: Cancellation,
   ): Promise<{ cancelled: string[]; requested: string[] }> {
     const now = this.#clock.databaseNow()
-    const ended = await this.#cancelWaiting(now, ids, reason)
+    const ended = await this.#cancelWaiting(now, ids, cancellation)
     const cancelled = ended.map(({ id }) => id)
     if (cancelled.length > 0) await this.#herald.tell(cancelled)
     await this.#admitter.admit(ended.flatMap(workKeysOf))
     this.#onStepsEnded(ended.flatMap(({ workflowId }) => workflowId ?? []))
-    if (onlyWaiting) return { cancelled, requested: [] }
-    const asked = await jobCancelRunning(this.#db, now, ids, reason)
+    if (cancellation.onlyWaiting) return { cancelled, requested: [] }
+    const asked = await this.#decided(now, cancellation, 'running', (tx) =>
+      jobCancelRunning(tx, now, ids, cancellation.reason),
+    )
     const workers = new Set(asked.map(({ workerId }) => workerId))
     if (workers.size > 0)
       await this.#waker.tellWorkers([...workers].map((workerId) => ({ kind: 'reconcile', workerId })))
@@ -106,9 +122,12 @@ export class JobManager {
   }
 
   /** Nobody may have made today's partitions: no worker has run for days, or a test has moved time. */
-  async #cancelWaiting(now: Now, ids: readonly string[], reason: string): Promise<CancelledRow[]> {
+  async #cancelWaiting(now: Now, ids: readonly string[], cancellation: Cancellation): Promise<CancelledRow[]> {
     const { retentions } = this.#registry
-    const cancelWaiting = () => this.#db.transaction((tx) => jobCancelWaiting(tx, now, ids, reason, retentions))
+    const cancelWaiting = () =>
+      this.#decided(now, cancellation, 'waiting', (tx) =>
+        jobCancelWaiting(tx, now, ids, cancellation.reason, retentions),
+      )
     try {
       return await cancelWaiting()
     } catch (error) {
@@ -118,10 +137,35 @@ export class JobManager {
     }
   }
 
-  /** Makes a waiting job due now. False: it is not waiting. */
-  async runNow(id: string): Promise<boolean> {
+  /** Cancels under the name of the one who decided it. */
+  #decided<Row extends { id: string; tenant: string | null }>(
+    now: Now,
+    { by, reason, isAudited = false }: Cancellation,
+    was: 'waiting' | 'running',
+    cancel: (tx: Transaction) => Promise<Row[]>,
+  ): Promise<Row[]> {
+    return this.#db.transaction(async (tx) => {
+      if (by !== undefined) await historyBy(tx, by)
+      const rows = await cancel(tx)
+      if (by !== undefined && isAudited) {
+        const entries = rows.map(({ id, tenant }) => ({ by, action: 'job.cancel', target: id, tenant }))
+        await auditWrite(tx, now, ...entries.map((entry) => ({ ...entry, details: { reason, was } })))
+      }
+      return rows
+    })
+  }
+
+  /** Makes a waiting job due now. False: it is not waiting. `action`: what the audit log calls it. */
+  async runNow(id: string, options: { by: string }, action = 'job.run_now'): Promise<boolean> {
+    const by = author(options.by)
     if (!isJobId(id)) return false
-    const rows = await jobRunNow(this.#db, this.#clock.databaseNow(), [id])
+    const now = this.#clock.databaseNow()
+    const rows = await this.#db.transaction(async (tx) => {
+      await historyBy(tx, by)
+      const due = await jobRunNow(tx, now, [id])
+      await auditWrite(tx, now, ...due.map(({ tenant }) => ({ by, action, target: id, tenant })))
+      return due
+    })
     this.#waker.wake(rows.map((row) => row.queue))
     await this.#admitter.admit(rows.flatMap(workKeysOf))
     return rows.length > 0

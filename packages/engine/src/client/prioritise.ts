@@ -2,6 +2,7 @@
 import type { Clock } from '../clock.ts'
 import { auditWrite } from '../store/audit.ts'
 import type { Database } from '../store/db.ts'
+import { historyBy } from '../store/history.ts'
 import { jobPrioritise } from '../store/job-changes.ts'
 import { isJobId } from '../store/job-id.ts'
 import { type Job, jobGet } from '../store/jobs.ts'
@@ -32,7 +33,8 @@ export async function prioritiseJob(
   if (!isJobId(id)) return { status: 'not_found' }
   const changed = await db.transaction(async (tx) => {
     const now = clock.databaseNow()
-    const [row] = await jobPrioritise(tx, now, [id], { priority, by })
+    await historyBy(tx, by)
+    const [row] = await jobPrioritise(tx, now, [id], priority)
     if (row === undefined) return undefined
     const { before, tenant } = row
     await auditWrite(tx, now, { by, action: 'job.prioritise', target: id, tenant, details: { before, priority } })

@@ -10,6 +10,7 @@ import { KeyBusy, MillraceError, type MillraceErrorCode, UnknownJobType } from '
 import type { Admitter } from '../governance/admitter.ts'
 import { type KeyedResult, withoutReplacing } from '../governance/dedupe.ts'
 import { isRefused } from '../sql-state.ts'
+import { auditWrite, type NewAuditEntry } from '../store/audit.ts'
 import type { Database } from '../store/db.ts'
 import {
   deadLetterGet,
@@ -190,9 +191,26 @@ async function writeIn(
   const deadJobs = new Map(open.map(({ id, job }) => [id, job.parentJobId as string]))
   const redriven = written.filter(({ status }) => status === 'redriven')
   await deadLetterRedriven(tx, now, redriven, request.by)
+  if (!request.isAutomatic) await auditWrite(tx, now, ...entriesOf(redriven, open, request))
   const heirs = redriven.map(({ id, jobId }) => ({ deadJobId: deadJobs.get(id) as string, jobId }))
   await stepInherit(tx, now, heirs)
   return [...results, ...written]
+}
+
+function entriesOf(
+  redriven: readonly { id: string; jobId: string }[],
+  open: readonly Prepared[],
+  { by, payload }: RedriveRequest,
+): NewAuditEntry[] {
+  const tenants = new Map(open.map(({ id, job }) => [id, job.tenant]))
+  const isEdited = payload !== undefined
+  return redriven.map(({ id, jobId }) => ({
+    by,
+    action: 'dead_letter.redrive',
+    target: id,
+    tenant: tenants.get(id) ?? null,
+    details: { jobId, isEdited },
+  }))
 }
 
 /** What was decided about a letter that rules a redrive out. */

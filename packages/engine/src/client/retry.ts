@@ -22,7 +22,7 @@ export async function retryJob(
 ): Promise<RetryResult> {
   const job = await jobs.get(id)
   if (job?.status === 'processing') return { status: 'running' }
-  if (await jobs.runNow(id)) return { status: 'due' }
+  if (await jobs.runNow(id, options, 'job.retry')) return { status: 'due' }
   // The archive forgets sooner than the dead letters do.
   const letter = job === undefined || job.status === 'dead' ? await deadLetters.ofJob(id) : undefined
   const [result] = letter === undefined ? [] : await deadLetters.redrive(letter.id, options)

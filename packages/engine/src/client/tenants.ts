@@ -87,7 +87,7 @@ export class Tenants {
     const tenant = await this.#change(name, { status: 'deleted', reason }, { ...words, action: 'tenant.delete' })
     const jobs = await tenantJobs(this.#services.db, name)
     const why = `tenant "${name}" was deleted${reason === null ? '' : `: ${reason}`}`
-    const { cancelled, requested } = await this.#services.jobs.cancelMany(jobs, why)
+    const { cancelled, requested } = await this.#services.jobs.cancelMany(jobs, { reason: why, by: words.by })
     return { ...tenant, cancelled: cancelled.length, requested: requested.length }
   }
 

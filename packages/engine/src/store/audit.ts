@@ -6,7 +6,7 @@ export interface AuditEntry {
   id: string
   at: Date
   by: string
-  /** Noun and verb: 'queue.pause', 'tenant.suspend', 'job.erase'. */
+  /** Noun and verb: 'pause.set', 'tenant.suspend', 'job.cancel'. */
   action: string
   target: string | null
   tenant: string | null
@@ -16,14 +16,22 @@ export interface AuditEntry {
 export type NewAuditEntry = Pick<AuditEntry, 'by' | 'action'> &
   Partial<Pick<AuditEntry, 'target' | 'tenant' | 'details'>>
 
+export interface AuditFilter {
+  tenant?: string
+  by?: string
+  action?: string
+  target?: string
+  /** Only entries older than this one: the id of the last entry of the page before. */
+  before?: string
+}
+
 /** In the session of the change: either both are there or neither. */
-export async function auditWrite(session: Session, now: Now, entry: NewAuditEntry): Promise<void> {
-  const { by, action, target = null, tenant = null, details } = entry
-  const json = details === undefined ? null : JSON.stringify(details)
-  await session.run('auditWrite', [now, by, action, target, tenant, json])
+export async function auditWrite(session: Session, now: Now, ...entries: readonly NewAuditEntry[]): Promise<void> {
+  if (entries.length > 0) await session.run('auditWrite', [now, JSON.stringify(entries)])
 }
 
 /** Newest first. */
-export function auditList(session: Session, filter: { tenant?: string; limit?: number } = {}): Promise<AuditEntry[]> {
-  return session.run('auditList', [filter.tenant ?? null, filter.limit ?? 100])
+export function auditList(session: Session, filter: AuditFilter, limit: number): Promise<AuditEntry[]> {
+  const { tenant = null, by = null, action = null, target = null, before = null } = filter
+  return session.run('auditList', [limit, tenant, by, action, target, before])
 }

@@ -111,6 +111,7 @@ export function deadLetterGroups(session: Session, limit: number): Promise<DeadL
 /** What a decision found. */
 export interface Decided {
   id: string
+  tenant: string | null
   /** False: it had been decided so before. */
   isChanged: boolean
   acknowledgedBy: string | null
@@ -141,15 +142,14 @@ export function deadLetterClose(
   return session.run('deadLetterClose', [now, plainArray(ids), closing.as, closing.by, closing.note])
 }
 
-/** The ids of the letters that are there. */
-export async function deadLetterNote(
+/** The letters that are there. */
+export function deadLetterNote(
   session: Session,
   now: Now,
   ids: readonly string[],
   note: { by: string; text: string },
-): Promise<Set<string>> {
-  const rows = await session.run<{ id: string }>('deadLetterNote', [now, plainArray(ids), note.by, note.text])
-  return new Set(rows.map((row) => row.id))
+): Promise<{ id: string; tenant: string | null }[]> {
+  return session.run('deadLetterNote', [now, plainArray(ids), note.by, note.text])
 }
 
 export type LockedLetter = Pick<

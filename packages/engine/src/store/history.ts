@@ -64,6 +64,11 @@ export function jobEvents(session: Session, jobId: string): Promise<JobEvent[]> 
   return session.run('jobEvents', [jobId])
 }
 
+/** The history of the jobs that this transaction changes names `by`. */
+export async function historyBy(tx: Session, by: string): Promise<void> {
+  await tx.run('historyBy', [by])
+}
+
 export function historyList(session: Session): Promise<HistorySetting[]> {
   return session.run('historyList', [])
 }

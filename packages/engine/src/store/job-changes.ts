@@ -45,7 +45,7 @@ export function jobCancelRunning(
   now: Now,
   ids: readonly string[],
   reason: string,
-): Promise<{ id: string; workerId: string }[]> {
+): Promise<{ id: string; workerId: string; tenant: string | null }[]> {
   return session.run('jobCancelRunning', [now, plainArray(ids), reason])
 }
 
@@ -57,7 +57,7 @@ export function jobPrioritise(
   session: Session,
   now: Now,
   ids: readonly string[],
-  { priority, by }: { priority: number; by: string },
+  priority: number,
 ): Promise<{ id: string; queue: string; tenant: string | null; before: number }[]> {
-  return session.run('jobPrioritise', [now, plainArray(ids), priority, by])
+  return session.run('jobPrioritise', [now, plainArray(ids), priority])
 }

@@ -69,7 +69,7 @@ export async function jobInState<C extends JobContract>(
     throw new InvalidDefinition(`Job ${id} holds that dedup key. Give the new job another one.`)
   }
   await bring(Millrace.servicesOf(millrace), { id, contract }, state)
-  if (state === 'cancelled') await millrace.cancel(id)
+  if (state === 'cancelled') await millrace.cancel(id, { by: 'jobInState' })
   return (await millrace.job(id)) as Job
 }
 

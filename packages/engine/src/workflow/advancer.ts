@@ -34,7 +34,7 @@ export interface AdvancerServices extends CourseServices {
   wake(queues: Iterable<string>): void
   admit(keys: readonly WorkKey[]): Promise<void>
   /** Cancels jobs that wait and, unless told otherwise, asks those that run to stop. */
-  cancel(jobIds: readonly string[], reason: string, options: { onlyWaiting: boolean }): Promise<unknown>
+  cancel(jobIds: readonly string[], cancellation: { reason: string; onlyWaiting: boolean }): Promise<unknown>
   /** Asks other processes to advance workflows that this program does not know. */
   tell(workflowIds: readonly string[]): Promise<void>
   onError(during: string, error: unknown): void
@@ -176,7 +176,7 @@ export class Advancer {
     if (keys.length > 0) await admit(keys)
     const onlyWaiting = workflow.stopping === 'failed'
     const reason = workflow.reason ?? 'its workflow was cancelled'
-    if (cancel.length > 0) await cancelJobs(cancel, reason, { onlyWaiting })
+    if (cancel.length > 0) await cancelJobs(cancel, { reason, onlyWaiting })
     // After a failure, what runs is awaited.
     const children = onlyWaiting ? [] : advanced.cancelChildren
     for (const id of children) await this.advance(id, { change: cancelWith(reason) })

@@ -136,7 +136,7 @@ describe('correlationTrace', () => {
     await using t = await setup()
     const millrace = t.client(jobs)
     const { id } = await millrace.enqueue(order, {}, { correlationId: 'c' })
-    await millrace.cancel(id, { reason: 'too late' })
+    await millrace.cancel(id, { by: 'ann', reason: 'too late' })
     const { timeline } = await millrace.correlationTrace('c')
     expect(timeline).toMatchObject([
       { event: 'enqueued', jobId: id },

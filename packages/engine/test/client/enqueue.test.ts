@@ -250,7 +250,7 @@ describe('a dedup key', () => {
     expect(await millrace.enqueue(keyed, { key: 'a' })).toEqual({ status: 'duplicate', id: first.id })
     expect(await millrace.enqueue(keyed, { key: 'a' }, { tenant: 'acme' })).toMatchObject({ status: 'queued' })
     expect(await millrace.enqueue(note, { text: '' }, { dedupKey: 'a' })).toMatchObject({ status: 'queued' })
-    await millrace.cancel(first.id)
+    await millrace.cancel(first.id, { by: 'ann' })
     expect(await millrace.enqueue(keyed, { key: 'a' })).toMatchObject({ status: 'queued' })
   })
 

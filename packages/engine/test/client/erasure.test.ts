@@ -47,7 +47,7 @@ async function office() {
     await jobEvent(millrace, 'job_completed', done)
     const failing = await millrace.enqueue(mail, { email: canary, n: 2 }, { tenant, delay: '1h' })
     const failed = jobEvent(millrace, 'job_retry_scheduled', failing.id)
-    await millrace.runNow(failing.id)
+    await millrace.runNow(failing.id, { by: 'ann' })
     await failed
   }
   await worker.stop()
@@ -55,7 +55,7 @@ async function office() {
     const { id } = await millrace.enqueue(other, { email: canary }, { tenant })
     await t.kill([id], { error: new Error(`dead: ${canary}`) })
     const { id: cancelled } = await millrace.enqueue(other, { email: canary }, { tenant })
-    await millrace.cancel(cancelled, { reason: `by ${canary}` })
+    await millrace.cancel(cancelled, { by: 'ann', reason: `by ${canary}` })
     await millrace.enqueue(mail, { email: canary }, { tenant, delay: '1h' })
   }
   const letters = await millrace.deadLetters.list()

@@ -19,7 +19,7 @@ async function filled() {
   const done = async (n: number, event: 'job_completed' | 'job_retry_scheduled') => {
     const { id } = await millrace.enqueue(letter, { n }, { tenant: `tenant-${n}`, delay: '1h' })
     const seen = jobEvent(millrace, event, id)
-    await millrace.runNow(id)
+    await millrace.runNow(id, { by: 'ann' })
     await seen
     return id
   }
@@ -27,7 +27,7 @@ async function filled() {
   const failed = await done(2, 'job_retry_scheduled')
   await worker.stop()
   const { id: cancelled } = await millrace.enqueue(letter, { n: 3 })
-  await millrace.cancel(cancelled)
+  await millrace.cancel(cancelled, { by: 'ann' })
   const office = t.client([report])
   const { id: pending } = await office.enqueue(report, { n: 4 }, { correlationId: 'month-end' })
   return { t, millrace, ids: { completed, failed, cancelled, pending } }

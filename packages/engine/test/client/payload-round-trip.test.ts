@@ -41,7 +41,7 @@ describe('from enqueue to the handler and back', () => {
               : (await millrace.enqueueMany(carry, [payload], { delay: '1h' }))[0]
           const id = job?.id as string
           const ended = Promise.race([jobEvent(millrace, 'job_completed', id), jobEvent(millrace, 'job_died', id)])
-          await millrace.runNow(id)
+          await millrace.runNow(id, { by: 'ann' })
           await ended
           return { got: arrived.get(id), result: (await millrace.job(id))?.result }
         } catch (refused) {

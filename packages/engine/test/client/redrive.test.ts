@@ -192,7 +192,7 @@ describe('a dedup key', () => {
     const { id: holder } = await millrace.enqueue(keyed, { key: 'k' })
     expect(await millrace.deadLetters.redrive(id, ann)).toEqual([{ status: 'duplicate', id, jobId: holder }])
     expect(await millrace.deadLetters.get(id)).toMatchObject({ status: 'pending', acknowledged: false })
-    await millrace.cancel(holder)
+    await millrace.cancel(holder, { by: 'ann' })
     expect(await millrace.deadLetters.redrive(id, ann)).toMatchObject([{ status: 'redriven' }])
   })
 

@@ -93,8 +93,8 @@ describe('result() of a job', () => {
     const now = await t.waiting.enqueue(double, { n: 2 })
     const results = Promise.all([t.waiting.result(later.id), t.waiting.result(now.id)])
     await jobEvent(t.working, 'job_started', now.id)
-    await t.waiting.cancel(later.id, { reason: 'changed my mind' })
-    await t.waiting.cancel(now.id)
+    await t.waiting.cancel(later.id, { by: 'ann', reason: 'changed my mind' })
+    await t.waiting.cancel(now.id, { by: 'ann' })
     expect(await results).toEqual([
       { status: 'cancelled', reason: 'changed my mind' },
       { status: 'cancelled', reason: 'cancelled on request' },
@@ -312,9 +312,9 @@ test('a worker elsewhere that is told what is awaited says when it ends, and of 
   await t.sql(`select pg_notify('millrace_pulse', $1)`, [`a:${awaited?.id}`])
   // The pulse thread has heard it once it has heard what was said after it.
   const first = jobEvent(listens, 'job_completed', ignored?.id ?? '')
-  await t.waiting.runNow(ignored?.id ?? '')
+  await t.waiting.runNow(ignored?.id ?? '', { by: 'ann' })
   await first
-  await t.waiting.runNow(awaited?.id ?? '')
+  await t.waiting.runNow(awaited?.id ?? '', { by: 'ann' })
   await eventually(async () => heard.length > 0)
   ear.release(true)
   expect(heard).toEqual([awaited?.id])

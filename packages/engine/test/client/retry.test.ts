@@ -25,7 +25,7 @@ test('a waiting job is tried at once, a dead one by a new job, a finished one no
 
   const { id: doomed } = await millrace.enqueue(task, { does: 'die' }, { delay: '1h' })
   const died = jobEvent(millrace, 'job_died', doomed)
-  await millrace.runNow(doomed)
+  await millrace.runNow(doomed, { by: 'ann' })
   await died
   isRepaired = true
   const redriven = await millrace.retry(doomed, by)
@@ -34,7 +34,7 @@ test('a waiting job is tried at once, a dead one by a new job, a finished one no
 
   const { id: busy } = await millrace.enqueue(task, { does: 'wait' }, { delay: '1h' })
   const started = jobEvent(millrace, 'job_started', busy)
-  await millrace.runNow(busy)
+  await millrace.runNow(busy, { by: 'ann' })
   await started
   expect(await millrace.retry(busy, by)).toEqual({ status: 'running' })
   release.resolve()

@@ -31,7 +31,7 @@ test('the order is charged once, although its second label fails', async () => {
   await drain(millrace, [handler])
   expect(await progress(millrace, id)).toEqual(['charge: finished', 'label:a: finished'])
   isPrinterBroken = false
-  await millrace.runNow(id)
+  await millrace.runNow(id, { by: 'ann' })
   await drain(millrace, [handler])
   expect(done).toEqual([`charge ${id}`, 'a', 'b'])
   expect(await millrace.job(id)).toMatchObject({

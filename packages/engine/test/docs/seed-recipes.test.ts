@@ -52,7 +52,7 @@ async function tellStory() {
   await t.sql(`update millrace.job set created_at = created_at - interval '1 min', run_at = run_at - interval '1 min'`)
   const { id: pending } = await web.enqueue(email, { n: 5 }, { delay: '1d', priority: 50 })
   const { id: cancelled } = await web.enqueue(email, { n: 6 }, { delay: '1d' })
-  await web.cancel(cancelled, { reason: 'changed my mind' })
+  await web.cancel(cancelled, { by: 'ann', reason: 'changed my mind' })
 
   const millrace = t.client(jobs)
   const happened = Promise.all([
@@ -65,7 +65,7 @@ async function tellStory() {
   ])
   const worker = await millrace.work({ handlers: handlersOf(web), lease: shortLease })
   await happened
-  await web.cancel(abandoned)
+  await web.cancel(abandoned, { by: 'ann' })
   const [letter] = await t.sql<{ job_id: string }>('select job_id from millrace.dead_letter_jobs')
   // It has been running for two hours: more than the recipe for stuck jobs allows.
   await t.sql(`update millrace.job set started_at = now() - interval '2 hours' where id = $1`, [processing])

@@ -257,7 +257,7 @@ const cancelling =
   async (t: T): Promise<Change> => {
     const id = await t.waiting(status)
     const before = await t.row(id)
-    expect(await t.millrace.cancel(id)).toBe('cancelled')
+    expect(await t.millrace.cancel(id, { by: 'ann' })).toBe('cancelled')
     return { id, before }
   }
 
@@ -284,14 +284,14 @@ const exercises: Record<string, ((t: T) => Promise<Change>)[]> = {
     async (t) => {
       const id = await t.keyed(limited, { delay: '1h' })
       const before = await t.row(id)
-      expect(await t.millrace.runNow(id)).toBe(true)
+      expect(await t.millrace.runNow(id, { by: 'ann' })).toBe(true)
       return { id, before }
     },
     async (t) => {
       const first = await t.keyed(ordered)
       const id = await t.keyed(ordered)
       const before = await t.row(id)
-      expect(await t.millrace.cancel(first)).toBe('cancelled')
+      expect(await t.millrace.cancel(first, { by: 'ann' })).toBe('cancelled')
       return { id, before }
     },
   ],

@@ -218,7 +218,7 @@ class Pair {
     const waiting = this.model.jobs.filter(({ status }) => status !== 'processing')
     const job = waiting[index % Math.max(1, waiting.length)]
     if (job === undefined) return
-    expect(await millrace.cancel(job.id)).toBe('cancelled')
+    expect(await millrace.cancel(job.id, { by: 'ann' })).toBe('cancelled')
     this.model.remove(job.id)
   }
 

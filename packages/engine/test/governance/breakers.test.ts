@@ -149,7 +149,7 @@ describe('a service that fails', () => {
     const started = millrace.events.next('job_started')
     const { id } = await millrace.enqueue(send, {})
     await started
-    await millrace.cancel(id)
+    await millrace.cancel(id, { by: 'ann' })
     await jobEvent(millrace, 'job_cancelled', id)
     expect(await breakerRow(t)).toBeUndefined()
     const late = millrace.events.next('job_retry_scheduled')

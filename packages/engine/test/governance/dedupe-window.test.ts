@@ -33,7 +33,7 @@ describe('a window', () => {
   test('lasts whatever becomes of the job', async () => {
     await using t = await setup()
     const { id } = await t.millrace.enqueue(windowed, { key: 'a' })
-    await t.millrace.cancel(id)
+    await t.millrace.cancel(id, { by: 'ann' })
     expect(await t.millrace.enqueue(windowed, { key: 'a' })).toEqual({ status: 'duplicate', id })
     const other = await t.millrace.enqueue(windowed, { key: 'b' })
     await t.bury(await t.claimOne())
@@ -43,7 +43,7 @@ describe('a window', () => {
   test('is closed when its job is erased, because its key is made of what the job carried', async () => {
     await using t = await setup()
     const { id } = await t.millrace.enqueue(windowed, { key: 'k' })
-    await t.millrace.cancel(id)
+    await t.millrace.cancel(id, { by: 'ann' })
     await t.millrace.erase({ ids: [id], by: 'ann', reason: 'asked to' })
     expect(await t.sql('select from millrace.dedup_window')).toEqual([])
     expect((await t.millrace.enqueue(windowed, { key: 'k' })).status).toBe('queued')

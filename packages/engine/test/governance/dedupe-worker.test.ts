@@ -95,6 +95,6 @@ test('mode waiting: a run that fails while a newer one waits ends as superseded 
     lastError: 'too late',
   })
   expect(await millrace.attempts(first.id)).toHaveLength(1)
-  await millrace.runNow(second.id)
+  await millrace.runNow(second.id, { by: 'ann' })
   await jobEvent(millrace, 'job_completed', second.id)
 })

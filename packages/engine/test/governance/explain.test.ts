@@ -40,7 +40,7 @@ describe('why a job does not run', () => {
     const { id } = await t.millrace.enqueue(plain, { n: 1 })
     await t.isRunning(id)
     expect((await t.millrace.explain(id)).summary).toMatch(/^It is running: attempt 1, since .* on worker /)
-    await t.millrace.cancel(id, { reason: 'no longer wanted' })
+    await t.millrace.cancel(id, { by: 'ann', reason: 'no longer wanted' })
     t.release.resolve()
     await eventually(async () => (await t.millrace.job(id))?.finishedAt !== null)
     expect((await t.millrace.explain(id)).summary).toMatch(/^It ended /)

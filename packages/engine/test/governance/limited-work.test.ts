@@ -73,13 +73,13 @@ test('a job that waits for its retry, or that snoozes, leaves its place to other
   await hosts.until([2, 3])
   expect(await statuses(t)).toEqual(['blocked', 'blocked', 'processing', 'processing', 'blocked'])
   // Made due, it still waits for a place.
-  expect(await millrace.runNow(jobs[1]?.id ?? '')).toBe(true)
+  expect(await millrace.runNow(jobs[1]?.id ?? '', { by: 'ann' })).toBe(true)
   expect((await statuses(t))[1]).toBe('blocked')
   for (const n of [2, 3]) hosts.release(n)
   await hosts.until([4])
   hosts.release(4)
   const retried = jobEvent(millrace, 'job_retry_scheduled', jobs[0]?.id ?? '')
-  expect(await millrace.runNow(jobs[0]?.id ?? '')).toBe(true)
+  expect(await millrace.runNow(jobs[0]?.id ?? '', { by: 'ann' })).toBe(true)
   await retried
 })
 
@@ -111,9 +111,9 @@ test('the more urgent of a key gets the next place', async () => {
   const jobs = await millrace.enqueueMany(fetchPage, of('example', 4))
   const urgent = await millrace.enqueue(fetchPage, { host: 'example', n: 9 }, { priority: 0 })
   await millrace.enqueue(fetchPage, { host: 'example', n: 10 }, { priority: 0, delay: '1h' })
-  await millrace.cancel(jobs[0]?.id ?? '')
+  await millrace.cancel(jobs[0]?.id ?? '', { by: 'ann' })
   expect((await millrace.job(urgent.id))?.status).toBe('pending')
-  await millrace.cancel(jobs[1]?.id ?? '')
+  await millrace.cancel(jobs[1]?.id ?? '', { by: 'ann' })
   expect((await millrace.job(jobs[2]?.id ?? ''))?.status).toBe('pending')
 })
 

@@ -252,7 +252,7 @@ describe('ctx.once in a transaction', () => {
     await jobEvent(t.millrace, 'job_snoozed', id)
     await holder.query('rollback')
     await holder.end()
-    await t.millrace.runNow(id)
+    await t.millrace.runNow(id, { by: 'ann' })
     expect(await t.millrace.result(id)).toMatchObject({ result: 'after all' })
   })
 })

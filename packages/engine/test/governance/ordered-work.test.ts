@@ -203,8 +203,8 @@ test('a cancelled head makes room at once, and a cancelled follower is passed ov
   await using t = await setup()
   const millrace = t.client([entry])
   const [head, second, third] = await millrace.enqueueMany(entry, of('a', 3))
-  expect(await millrace.cancel(second?.id ?? '')).toBe('cancelled')
-  expect(await millrace.cancel(head?.id ?? '')).toBe('cancelled')
+  expect(await millrace.cancel(second?.id ?? '', { by: 'ann' })).toBe('cancelled')
+  expect(await millrace.cancel(head?.id ?? '', { by: 'ann' })).toBe('cancelled')
   expect((await millrace.job(third?.id ?? ''))?.status).toBe('pending')
 })
 
@@ -214,7 +214,7 @@ test('a delayed head keeps the others waiting', async () => {
   const head = await millrace.enqueue(entry, { account: 'a', n: 0 }, { delay: '1h' })
   await millrace.enqueue(entry, { account: 'a', n: 1 })
   expect(await statuses(t)).toEqual(['pending', 'blocked'])
-  expect(await millrace.runNow(head.id)).toBe(true)
+  expect(await millrace.runNow(head.id, { by: 'ann' })).toBe(true)
 })
 
 test('jobs that a transaction enqueues run in order once it has committed', async () => {
@@ -243,7 +243,7 @@ test('a lower id that commits later waits for the one that was admitted before i
   expect(BigInt(late.id)).toBeLessThan(BigInt(early.id))
   await millrace.enqueue(entry, { account: 'a', n: 2 })
   expect(await statuses(t)).toEqual(['blocked', 'pending', 'blocked'])
-  await millrace.cancel(early.id)
+  await millrace.cancel(early.id, { by: 'ann' })
   expect(await statuses(t)).toEqual(['pending', 'blocked'])
 })
 

@@ -255,6 +255,6 @@ describe('a parked job runs', () => {
     const [job] = await t.millrace.jobs({ tenant: 'held 7' })
     const { reasons } = await t.millrace.explain(job?.id as string)
     expect(reasons.map(({ mechanism }) => mechanism).sort()).toEqual(['share', 'worker'])
-    expect(await t.millrace.cancel(job?.id as string)).toBe('cancelled')
+    expect(await t.millrace.cancel(job?.id as string, { by: 'ann' })).toBe('cancelled')
   })
 })

@@ -236,7 +236,7 @@ describe('what a sensitive type records', () => {
     })
     const { id } = await millrace.enqueue(secretive, { token: 't' })
     await drain(millrace, [handler])
-    await millrace.runNow(id)
+    await millrace.runNow(id, { by: 'ann' })
     await drain(millrace, [handler])
     expect(await millrace.job(id)).toMatchObject({ status: 'completed', result: ['DE-1', 'DE-2'] })
     const stored = await t.sql<{ text: string }>('select result::text as text from millrace.once_key')

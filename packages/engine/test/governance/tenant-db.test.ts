@@ -204,7 +204,7 @@ describe('nothing leaks through the pool', () => {
     const { id } = await millrace.enqueue(report, {}, { ...forA, maxAttempts: 1 })
     const { pid, ...seen } = await inside.promise
     expect(seen).toMatchObject({ tenant: 'a', is_own: false })
-    if (how === 'an abort') await millrace.cancel(id)
+    if (how === 'an abort') await millrace.cancel(id, { by: 'ann' })
     await millrace.result(id)
     const next = await millrace.enqueue(look, {})
     expect(await millrace.result(next.id)).toMatchObject({ result: { ...CLEAN, pid } })

@@ -154,7 +154,7 @@ const operations: Record<string, Operation> = {
   },
   'bury by another run': { act: settling(bury, false), ...nothing },
   cancel: {
-    act: (job) => millrace.cancel(job.id),
+    act: (job) => millrace.cancel(job.id, { by: 'ann' }),
     becomes: {
       pending: 'cancelled',
       scheduled: 'cancelled',
@@ -166,7 +166,7 @@ const operations: Record<string, Operation> = {
     changes: ['cancel_requested_at', 'cancel_reason', 'updated_at'],
   },
   'run now': {
-    act: (job) => millrace.runNow(job.id),
+    act: (job) => millrace.runNow(job.id, { by: 'ann' }),
     becomes: { scheduled: 'pending' },
     changes: ['run_at', 'updated_at'],
   },

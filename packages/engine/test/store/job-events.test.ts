@@ -128,15 +128,15 @@ describe('the history of a job', () => {
     const { id } = await t.millrace.enqueue(watched, {}, { delay: '1h' })
     await t.millrace.prioritise(id, 1, { by: 'ann' })
     await t.sql('update millrace.job set priority = 0 where id = $1', [id])
-    await t.millrace.runNow(id)
-    await t.millrace.runNow(id)
-    await t.millrace.cancel(id, { reason: 'changed my mind' })
+    await t.millrace.runNow(id, { by: 'ann' })
+    await t.millrace.runNow(id, { by: 'ann' })
+    await t.millrace.cancel(id, { by: 'ann', reason: 'changed my mind' })
     expect(await t.millrace.history(id)).toMatchObject([
       { event: 'enqueued' },
       { event: 'prioritised', by: 'ann', detail: '5 to 1', fromStatus: 'pending', toStatus: 'pending' },
       { event: 'boosted', by: null, detail: '1 to 0' },
-      { event: 'made_due', dueAt: new Date('2026-01-01T00:00:00Z') },
-      { event: 'cancelled', fromStatus: 'pending', toStatus: 'cancelled', detail: 'changed my mind', runId: null },
+      { event: 'made_due', by: 'ann', dueAt: new Date('2026-01-01T00:00:00Z') },
+      { event: 'cancelled', by: 'ann', fromStatus: 'pending', detail: 'changed my mind', runId: null },
     ])
   })
 
@@ -144,7 +144,7 @@ describe('the history of a job', () => {
     await using t = await watching()
     const { id: first } = await t.millrace.enqueue(ordered, {})
     const { id: second } = await t.millrace.enqueue(ordered, {})
-    await t.millrace.cancel(second, { reason: 'no' })
+    await t.millrace.cancel(second, { by: 'ann', reason: 'no' })
     expect(await t.told(first)).toEqual(['enqueued: null → blocked', 'admitted: blocked → pending'])
     expect(await t.told(second)).toEqual(['enqueued: null → blocked', 'cancelled: blocked → cancelled'])
   })
@@ -178,7 +178,7 @@ describe('the history of a job', () => {
     const third = await t.claim(id)
     await settle(t.db, null, [{ ...giveBack({ id, runId: third.run }), crash: 'count' }])
     await t.claim(id)
-    await t.millrace.cancel(id, { reason: 'please' })
+    await t.millrace.cancel(id, { by: 'ann', reason: 'please' })
     const events = await t.millrace.history(id)
     expect(events.filter(({ event }) => event !== 'claimed')).toMatchObject([
       { event: 'enqueued' },
@@ -208,8 +208,8 @@ describe('the history of a job', () => {
           const { id } = await t.millrace.enqueue(isOrdered ? ordered : watched, { fate }, options)
           for (const act of acts) {
             if (act === 'prioritise') await t.millrace.prioritise(id, 2, { by: 'ann' })
-            if (act === 'runNow') await t.millrace.runNow(id)
-            if (act === 'cancel') await t.millrace.cancel(id)
+            if (act === 'runNow') await t.millrace.runNow(id, { by: 'ann' })
+            if (act === 'cancel') await t.millrace.cancel(id, { by: 'ann' })
             if (act === 'advance') t.clock.advance('1m')
             if (act === 'drain') await t.run(outcome)
           }
@@ -232,7 +232,7 @@ describe('the history of a job', () => {
   test('loses people’s words with what its job carried', async () => {
     await using t = await watching()
     const { id } = await t.millrace.enqueue(watched, {})
-    await t.millrace.cancel(id, { reason: 'Ann asked' })
+    await t.millrace.cancel(id, { by: 'ann', reason: 'Ann asked' })
     await t.millrace.erase({ ids: [id], by: 'ops', reason: 'asked' })
     expect((await t.millrace.history(id)).map(({ detail }) => detail)).toEqual([null, '[erased]'])
   })

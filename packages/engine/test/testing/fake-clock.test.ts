@@ -44,7 +44,7 @@ describe('a fake clock', () => {
     })
     expect(await millrace.attempts(id)).toMatchObject([{ startedAt: started, finishedAt: started }])
     expect(await millrace.queues()).toEqual([{ queue: 'default', due: 0, scheduled: 1, processing: 0, blocked: 0 }])
-    expect(await millrace.cancel(id)).toBe('cancelled')
+    expect(await millrace.cancel(id, { by: 'ann' })).toBe('cancelled')
     expect(await millrace.job(id)).toMatchObject({ status: 'cancelled', finishedAt: started })
   })
 
@@ -52,7 +52,7 @@ describe('a fake clock', () => {
     await using t = await setup()
     const millrace = t.client([task], { clock: fakeClock('2040-01-01T00:00:00Z') })
     const { id } = await millrace.enqueue(task, {})
-    expect(await millrace.cancel(id)).toBe('cancelled')
+    expect(await millrace.cancel(id, { by: 'ann' })).toBe('cancelled')
   })
 
   test('decides when a job gives up, also when it is moved while the handler runs', async () => {

@@ -283,7 +283,7 @@ describe('a crash fails the attempt, and only that', () => {
     await jobEvent(millrace, 'job_retry_scheduled', crashing.id)
     expect(isGone(pid)).toBe(false)
     const cancelled = jobEvent(millrace, 'job_cancelled', id)
-    await millrace.cancel(id)
+    await millrace.cancel(id, { by: 'ann' })
     await cancelled
     expect(await textOf(file)).toBe('CancelRequested')
   })
@@ -335,7 +335,7 @@ describe('cancelling', () => {
     await using t = await setup()
     const { millrace, id, file } = await underWay(t, 'heed')
     const cancelled = jobEvent(millrace, 'job_cancelled', id)
-    await millrace.cancel(id)
+    await millrace.cancel(id, { by: 'ann' })
     await cancelled
     expect(await textOf(file)).toBe('CancelRequested')
   })
@@ -344,7 +344,7 @@ describe('cancelling', () => {
     await using t = await setup()
     const { millrace, id, pid } = await underWay(t, does)
     const cancelled = jobEvent(millrace, 'job_cancelled', id)
-    await millrace.cancel(id)
+    await millrace.cancel(id, { by: 'ann' })
     await cancelled
     expect(isGone(pid)).toBe(true)
   })

@@ -53,7 +53,7 @@ describe('a payload that no longer fits its schema', () => {
     await millrace.work({ handlers: [implement(parent, () => millrace.enqueue(after, { orderId: 1 } as never))] })
     const { id } = await millrace.enqueue(parent, {}, { delay: '1h' })
     const died = jobEvent(millrace, 'job_died', id)
-    await millrace.runNow(id)
+    await millrace.runNow(id, { by: 'ann' })
     expect(await died).toMatchObject({ reason: 'exhausted', failure: { class: 'InvalidPayload' } })
   })
 })
@@ -170,7 +170,7 @@ describe('a payload of another version', () => {
 
     const completed = Promise.all(ids.map((id) => jobEvent(newer, 'job_completed', id)))
     await newer.work({ handlers: [implement(v3, () => {})] })
-    for (const id of ids) await newer.runNow(id)
+    for (const id of ids) await newer.runNow(id, { by: 'ann' })
     await completed
   })
 })
@@ -196,7 +196,7 @@ describe('a result', () => {
     const { millrace } = await t.working([implement(job, result)])
     const { id } = await millrace.enqueue(job, { n: 1 }, { delay: '1h' })
     const died = jobEvent(millrace, 'job_died', id)
-    await millrace.runNow(id)
+    await millrace.runNow(id, { by: 'ann' })
     const event = await died
     expect(event).toMatchObject({ reason: 'unrecoverable', failure: { class: 'InvalidResult' } })
     expect(event.failure.message).toMatch(message)
@@ -210,7 +210,7 @@ describe('a result', () => {
     const { millrace } = await t.working([implement(job, () => result)])
     const { id } = await millrace.enqueue(job, { n: 1 }, { delay: '1h' })
     const completed = jobEvent(millrace, 'job_completed', id)
-    await millrace.runNow(id)
+    await millrace.runNow(id, { by: 'ann' })
     await completed
     expect(await millrace.result(id, { contract: job })).toMatchObject({ result })
   })

@@ -141,7 +141,7 @@ describe.skipIf(pgbouncer === undefined)('through PgBouncer in transaction mode'
     expect(errors.filter(({ during }) => during !== 'heartbeat')).toEqual([])
 
     const later = await other.enqueue(task, { n: 5 }, { delay: '1h' })
-    expect(await other.cancel(later.id)).toBe('cancelled')
+    expect(await other.cancel(later.id, { by: 'ann' })).toBe('cancelled')
     const soon = await millrace.enqueue(task, { n: 7 })
     await jobEvent(millrace, 'job_completed', soon.id)
 

@@ -78,7 +78,7 @@ describe('cancelling', () => {
     const unkept = defineJob({ type: 'unkept', queue: queues.default, payload: z.object({}), retention: 'none' })
     const millrace = t.client([unkept])
     const { id } = await millrace.enqueue(unkept, {})
-    expect(await millrace.cancel(id)).toBe('cancelled')
+    expect(await millrace.cancel(id, { by: 'ann' })).toBe('cancelled')
     expect(await t.sql('select from millrace.job_archive')).toEqual([])
   })
 
@@ -86,11 +86,11 @@ describe('cancelling', () => {
     await using t = await setup()
     const millrace = t.client([patient])
     const { id } = await millrace.enqueue(patient, {})
-    expect(await millrace.cancel(id, { reason: 'changed my mind' })).toBe('cancelled')
+    expect(await millrace.cancel(id, { by: 'ann', reason: 'changed my mind' })).toBe('cancelled')
     expect(await millrace.job(id)).toMatchObject({ status: 'cancelled', reason: 'changed my mind' })
-    expect(await millrace.cancel(id)).toBe('already_finished')
-    expect(await millrace.cancel('999999')).toBe('not_found')
-    expect(await millrace.cancel('nonsense')).toBe('not_found')
+    expect(await millrace.cancel(id, { by: 'ann' })).toBe('already_finished')
+    expect(await millrace.cancel('999999', { by: 'ann' })).toBe('not_found')
+    expect(await millrace.cancel('nonsense', { by: 'ann' })).toBe('not_found')
   })
 
   test('a running job from another process aborts it', async () => {
@@ -99,7 +99,7 @@ describe('cancelling', () => {
     const { id } = await millrace.enqueue(patient, {})
     await jobEvent(millrace, 'job_started', id)
     const cancelled = jobEvent(millrace, 'job_cancelled', id)
-    expect(await t.client([patient]).cancel(id, { reason: 'enough' })).toBe('requested')
+    expect(await t.client([patient]).cancel(id, { by: 'ann', reason: 'enough' })).toBe('requested')
     await cancelled
     expect(await millrace.job(id)).toMatchObject({ status: 'cancelled', reason: 'enough' })
   })
@@ -110,7 +110,7 @@ describe('cancelling', () => {
     const { millrace } = await t.working([implement(patient, () => release.promise)])
     const { id } = await millrace.enqueue(patient, {})
     await jobEvent(millrace, 'job_started', id)
-    await millrace.cancel(id)
+    await millrace.cancel(id, { by: 'ann' })
     const completed = jobEvent(millrace, 'job_completed', id)
     release.resolve()
     await completed

@@ -217,7 +217,7 @@ test('a job that somebody cancels by itself fails its workflow', async () => {
   const { id } = await t.workflows.start(slow)
   const [jobId] = (await t.workflows.get(id))?.steps[0]?.jobIds ?? []
   expect(await t.millrace.explain(jobId as string)).toMatchObject({ reasons: [{ mechanism: 'pause' }] })
-  expect(await t.millrace.cancel(jobId as string)).toBe('cancelled')
+  expect(await t.millrace.cancel(jobId as string, { by: 'ann' })).toBe('cancelled')
   expect(await t.workflows.result(id)).toMatchObject({
     status: 'failed',
     reason: 'step "a" was cancelled: cancelled on request',

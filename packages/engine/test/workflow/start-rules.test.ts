@@ -135,7 +135,7 @@ describe('a delay', () => {
     await using t = await running([flow], { done: [] })
     const { id } = await t.workflows.start(flow)
     const [job] = (await t.workflows.get(id))?.steps[0]?.jobIds ?? []
-    await t.millrace.cancel(job as string)
+    await t.millrace.cancel(job as string, { by: 'ann' })
     expect((await t.workflows.result(id)).status).toBe('failed')
     await t.workflows.resume(id, { by: 'ann' })
     expect((await t.workflows.result(id)).status).toBe('completed')

@@ -28,7 +28,7 @@ test('a workflow goes on at once when a process has ended its job that does not 
   const { millrace } = await listening(t, flow)
   const { id } = await millrace.workflows.start(flow)
   const [jobId] = (await millrace.workflows.get(id))?.steps[0]?.jobIds ?? []
-  expect(await t.client([other]).cancel(jobId as string)).toBe('cancelled')
+  expect(await t.client([other]).cancel(jobId as string, { by: 'ann' })).toBe('cancelled')
   expect(await millrace.workflows.result(id, { timeout: '20s' })).toMatchObject({ status: 'completed' })
 })
 

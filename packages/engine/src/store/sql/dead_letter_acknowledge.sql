@@ -4,7 +4,7 @@
 -- Locks:   those letters, in id order; waits for somebody who is just changing one.
 -- Index:   dead_letter_jobs_pkey
 with found as materialized (
-  select id, acknowledged, acknowledged_by, acknowledged_at
+  select id, tenant, acknowledged, acknowledged_by, acknowledged_at
   from millrace.dead_letter_jobs
   where id = any($2::bigint[])
   order by id
@@ -18,7 +18,7 @@ changed as (
     and not found.acknowledged
   returning letter.id, letter.acknowledged_by, letter.acknowledged_at
 )
-select found.id, changed.id is not null as is_changed,
+select found.id, found.tenant, changed.id is not null as is_changed,
   case when changed.id is null then found.acknowledged_by else changed.acknowledged_by end as acknowledged_by,
   case when changed.id is null then found.acknowledged_at else changed.acknowledged_at end as acknowledged_at
 from found

@@ -5,7 +5,7 @@
 -- Locks:   those letters, in id order; waits for somebody who is just changing one.
 -- Index:   dead_letter_jobs_pkey, order_stop_by_job_idx
 with found as materialized (
-  select id, status, acknowledged_by, acknowledged_at
+  select id, tenant, status, acknowledged_by, acknowledged_at
   from millrace.dead_letter_jobs
   where id = any($2::bigint[])
   order by id
@@ -26,7 +26,7 @@ continued as (
   delete from millrace.order_stop
   where job_id = any(array(select job_id from changed))
 )
-select found.id, changed.id is not null as is_changed,
+select found.id, found.tenant, changed.id is not null as is_changed,
   case when changed.id is null then found.acknowledged_by else changed.acknowledged_by end as acknowledged_by,
   case when changed.id is null then found.acknowledged_at else changed.acknowledged_at end as acknowledged_at
 from found
