@@ -60,7 +60,7 @@ test('without a database it says what to set; with a wrong one it says that it c
   })
   expect(await millrace('migrate --database-url postgres://nobody@127.0.0.1:1/nowhere')).toMatchObject({
     code: 1,
-    err: expect.stringMatching(/^error: Postgres cannot be reached \(.*ECONNREFUSED/),
+    err: expect.stringMatching(/^error: Postgres cannot be reached at postgres:\/\/.*ECONNREFUSED/),
   })
 })
 

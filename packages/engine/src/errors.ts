@@ -374,15 +374,32 @@ export class InvalidResult extends MillraceError {
   }
 }
 
+/** No connection could be made, or the server refused for a reason that passes. Nothing was written. */
 export class DatabaseUnavailable extends MillraceError {
-  constructor(cause: unknown) {
+  /** Where no connection could be made to, without the password. */
+  readonly address: string | undefined
+
+  constructor(cause: unknown, address?: string) {
     const detail = cause instanceof Error ? cause.message || cause.name : String(cause)
     super(
       'database_unavailable',
-      `Postgres cannot be reached (${detail}). Nothing was sent. It is tried again at most every two seconds.`,
+      address === undefined
+        ? `Postgres is not available (${detail}). Nothing was written. Try again later.`
+        : `Postgres cannot be reached at ${address} (${detail}). Nothing was sent. ${connectRemedy(cause, detail)}`,
       cause,
     )
+    this.address = address
   }
+}
+
+/** By the SQLSTATE of the server's refusal; without a password the driver itself refuses. */
+function connectRemedy(cause: unknown, detail: string): string {
+  const state = (cause as { code?: unknown } | null)?.code
+  if (state === '3D000') return 'That server has no such database: create it, or correct its name.'
+  if (state === '28P01' || state === '28000' || /password must be/.test(detail)) {
+    return 'The server expects another user or password: correct them in the connection string, or in PGUSER and PGPASSWORD.'
+  }
+  return 'Check that the server runs there. Millrace tries to connect again, at most every two seconds.'
 }
 
 export class DatabaseTimeout extends MillraceError {

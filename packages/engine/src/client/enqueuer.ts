@@ -148,7 +148,8 @@ export class Enqueuer {
     try {
       return await this.#tenants.batches(contract, jobs, asking)
     } catch (error) {
-      throw isConnectionFailure(error) ? new DatabaseUnavailable(error) : enqueueFailure(error, jobs[0] as NewJob)
+      const isLost = isConnectionFailure(error) && !(error instanceof DatabaseUnavailable)
+      throw isLost ? new DatabaseUnavailable(error) : enqueueFailure(error, jobs[0] as NewJob)
     }
   }
 

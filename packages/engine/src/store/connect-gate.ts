@@ -8,19 +8,21 @@ const PAUSE_MS = 2_000
  * until one succeeds: an outage must not become a storm.
  */
 export class ConnectGate {
-  #failure: { error: unknown; retryAtMs: number; isProbed: boolean } | undefined
+  #failure: { error: DatabaseUnavailable; retryAtMs: number; isProbed: boolean } | undefined
 
   /** Throws while the server is known to be out of reach. */
   pass(): void {
     if (this.#failure === undefined) return
     if (this.#failure.isProbed || monotonicMs() < this.#failure.retryAtMs) {
-      throw new DatabaseUnavailable(this.#failure.error)
+      const { cause, address } = this.#failure.error
+      throw new DatabaseUnavailable(cause, address)
     }
     this.#failure.isProbed = true
   }
 
-  failed(error: unknown): void {
+  failed(error: DatabaseUnavailable): DatabaseUnavailable {
     this.#failure = { error, retryAtMs: monotonicMs() + PAUSE_MS, isProbed: false }
+    return error
   }
 
   succeeded(): void {

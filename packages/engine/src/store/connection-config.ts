@@ -4,9 +4,13 @@
 // process that has it.
 import type pg from 'pg'
 import { InvalidDefinition } from '../errors.ts'
+import { demandConnectionString } from './address.ts'
 
 export function connectionOf(database: string | pg.ClientConfig): pg.ClientConfig {
-  if (typeof database === 'string') return { connectionString: database }
+  if (typeof database === 'string') {
+    demandConnectionString(database)
+    return { connectionString: database }
+  }
   // The driver takes the password of the connection string, also where it has none.
   if (database.connectionString !== undefined && typeof database.password === 'function') {
     throw new InvalidDefinition(

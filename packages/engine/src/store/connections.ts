@@ -7,6 +7,7 @@ import type { Socket } from 'node:net'
 import pg from 'pg'
 import { monotonicMs } from '../clock.ts'
 import { DatabaseUnavailable } from '../errors.ts'
+import { addressOf } from './address.ts'
 import { ConnectGate } from './connect-gate.ts'
 import { Permits } from './permits.ts'
 
@@ -91,8 +92,7 @@ export class Connections {
       await client.connect()
     } catch (error) {
       client.end().catch(() => {})
-      this.#gate.failed(error)
-      throw new DatabaseUnavailable(error)
+      throw this.#gate.failed(new DatabaseUnavailable(error, addressOf(client)))
     }
     this.#gate.succeeded()
     this.#open.set(client, new Promise((resolve) => client.once('end', resolve)))

@@ -70,7 +70,9 @@ describe('a client', () => {
 
   test('refuses two contracts of one type', () => {
     const twin = defineJob({ type: 'email', queue: queues.default, payload })
-    expect(() => createMillrace({ database: '', jobs: [email, twin] })).toThrow(/Two contracts have the type "email"/)
+    expect(() => createMillrace({ database: 'postgres://localhost/app', jobs: [email, twin] })).toThrow(
+      /Two contracts have the type "email"/,
+    )
   })
 
   test('refuses a type it does not know, and says which it may have been', async () => {
