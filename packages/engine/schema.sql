@@ -259,6 +259,7 @@ create table millrace.job (
   order_stops         boolean,
   limit_concurrency   integer,
   parked_until        timestamptz,
+  first_due_at        timestamptz,
   constraint job_pkey primary key (id),
   constraint job_priority_check check ((priority >= 0)),
   constraint job_status_check check ((status = any (array['pending', 'processing', 'blocked'])))

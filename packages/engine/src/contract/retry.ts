@@ -19,7 +19,7 @@ export interface RetryPolicy {
   attempts?: number
   /** Default: exponential from 30 s, ±25 %. */
   backoff?: Backoff
-  /** No attempt is scheduled later than this after the job was enqueued. */
+  /** After a failed attempt, no other is scheduled later than this after the job was first due. */
   giveUpAfter?: Duration
   /** What becomes of a job that has no attempt left: a dead letter, or nothing at all. Default 'dead-letter'. */
   onExhausted?: 'dead-letter' | 'drop'

@@ -69,7 +69,7 @@ export interface ClaimedJob {
   readonly limitKey: string | null
   /** Of which workflow it is a step's job. */
   readonly workflowId: string | null
-  /** How long ago it had been enqueued when it was claimed, by the database's clock. */
+  /** How long ago it was first due when it was claimed, by the database's clock. */
   readonly ageMs: number
   /** The time it was claimed at, if the clock is one that is moved by hand. */
   readonly claimedAt: Now

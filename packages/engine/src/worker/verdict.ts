@@ -46,7 +46,7 @@ const NEWER_WAIT_MS = 15_000
 export interface VerdictInput {
   run: Run
   ending: Ending
-  /** Milliseconds since the job was enqueued, by the database's clock. */
+  /** Milliseconds since the job was first due, by the database's clock. */
   ageMs: number
   logs: string | null
   random: number
@@ -116,7 +116,10 @@ function failed({ run, ageMs, logs, random }: VerdictInput, error: unknown): Set
     return bury(run, 'invalid_payload', error, logs)
   if (error instanceof NewerPayload) return requeue(run, { delayMs: NEWER_WAIT_MS, refund: true })
   if (isHopeless(error)) return bury(run, 'unrecoverable', error, logs)
-  const isPostponed = error instanceof RetryAfter || error instanceof BreakerOpen || error instanceof OnceBusy
+  // Nothing was tried: however long it has waited, that is no reason to give up.
+  if (error instanceof BreakerOpen || error instanceof OnceBusy)
+    return requeue(run, { delayMs: error.delayMs, refund: true })
+  const isPostponed = error instanceof RetryAfter
   if (!isPostponed && attempt >= maxAttempts) return bury(run, 'exhausted', error, logs)
   const delayMs = isPostponed ? error.delayMs : backoffMs(retry.backoff, { attempt, error, random })
   if (retry.giveUpAfterMs !== undefined && ageMs + delayMs > retry.giveUpAfterMs)

@@ -1,4 +1,13 @@
-import { defineJob, defineQueues, exponential, InvalidPayload, implement, RetryAfter, TenantRequired } from 'millrace'
+import {
+  BreakerOpen,
+  defineJob,
+  defineQueues,
+  exponential,
+  InvalidPayload,
+  implement,
+  RetryAfter,
+  TenantRequired,
+} from 'millrace'
 import { runJob } from 'millrace/testing'
 import { describe, expect, expectTypeOf, test } from 'vitest'
 import { z } from 'zod'
@@ -64,6 +73,15 @@ describe('runJob', () => {
     })
     expect(await runJob(late, { n: 1 }, { age: '29m' })).toMatchObject({ outcome: 'snoozed' })
     expect(await runJob(late, { n: 1 }, { age: '31m' })).toMatchObject({ outcome: 'dead', reason: 'gave_up' })
+  })
+
+  test('does not give up a job that has waited for a circuit breaker for too long', async () => {
+    const { queue, payload } = double
+    const impatient = defineJob({ type: 'impatient', queue, payload, retry: { giveUpAfter: '1h' } })
+    const held = implement(impatient, () => {
+      throw new BreakerOpen('mail', { openedAt: null, nextProbeAt: null, delayMs: 60_000 })
+    })
+    expect(await runJob(held, { n: 1 }, { age: '3h' })).toMatchObject({ outcome: 'snoozed' })
   })
 
   test('demands what enqueueing demands', async () => {

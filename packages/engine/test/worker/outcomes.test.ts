@@ -217,6 +217,22 @@ describe('a throw', () => {
     expect(await jobEvent(millrace, 'job_died', id)).toMatchObject({ reason: 'gave_up', job: { attempt: 1 } })
   })
 
+  test('is given up so long after it was first due, whenever it was enqueued', async () => {
+    await using t = await setup()
+    const patient = defineJob({ ...base('patient'), retry: { attempts: 9, backoff: () => 20_000, giveUpAfter: '30s' } })
+    const failing = implement(patient, () => {
+      throw new Error('down')
+    })
+    const millrace = t.client([patient])
+    const { id } = await millrace.enqueue(patient, { n: 1 })
+    await t.sql(`update millrace.job set created_at = now() - interval '1 hour'`)
+    const retried = jobEvent(millrace, 'job_retry_scheduled', id)
+    await millrace.work({ handlers: [failing], gracePeriod: '5s' })
+    await retried
+    await t.sql(`update millrace.job set run_at = now(), first_due_at = first_due_at - interval '20 seconds'`)
+    expect(await jobEvent(millrace, 'job_died', id)).toMatchObject({ reason: 'gave_up', job: { attempt: 2 } })
+  })
+
   test("with onExhausted: 'drop' leaves an archive row and no dead letter", async () => {
     await using t = await setup()
     const { millrace } = await run(t, droppable, () => {

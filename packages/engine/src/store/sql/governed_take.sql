@@ -45,5 +45,6 @@ where id = any(array(select id from free))
   and status = 'pending'
 returning id, type, queue, tenant, priority, payload, attempt, max_attempts, nullif(crashes, 0) as crashes, correlation_id,
   parent_job_id, created_by, nullif(cancel_requested_at is not null, false) as cancel_requested,
-  date_part('epoch', run_at) as run_at_s, date_part('epoch', coalesce($1, now()) - created_at) as age_s,
+  date_part('epoch', run_at) as run_at_s,
+  date_part('epoch', coalesce($1, now()) - coalesce(first_due_at, greatest(run_at, created_at))) as age_s,
   nullif(payload_version, 1) as payload_version, order_key, limit_key, workflow_id;

@@ -42,6 +42,7 @@ with requeued as (
       crashes = case ($6::text[])[width_bucket(id, $2)] when 'clear' then 0 when 'keep' then crashes else crashes + 1 end,
       run_id = case when ($6::text[])[width_bucket(id, $2)] = 'count' then null else run_id end,
       deadline_at = null,
+      first_due_at = coalesce(first_due_at, greatest(run_at, created_at)),
       last_error = coalesce(($8::text[])[width_bucket(id, $2)], last_error),
       last_error_at = case when ($8::text[])[width_bucket(id, $2)] is null then last_error_at else coalesce($1, now()) end,
       updated_at = coalesce($1, now())
