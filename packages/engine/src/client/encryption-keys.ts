@@ -6,7 +6,7 @@
 import type { Clock } from '../clock.ts'
 import type { KeyRing } from '../contract/key-ring.ts'
 import type { Registry } from '../contract/registry.ts'
-import { resealed } from '../contract/sealed.ts'
+import { ownerOf, resealed } from '../contract/sealed.ts'
 import { InvalidDefinition, Undecryptable } from '../errors.ts'
 import { auditWrite } from '../store/audit.ts'
 import type { Database, Session } from '../store/db.ts'
@@ -14,6 +14,7 @@ import {
   payloadLock,
   payloadWrite,
   type SealedPlace,
+  type SealedRow,
   sealedItemLock,
   sealedItemWrite,
   sealedPage,
@@ -100,7 +101,7 @@ export class EncryptionKeys {
     })
   }
 
-  /** Encrypts what live jobs, dead letters and workflows hold under the first key. `by`: who asks, for the audit log. */
+  /** Encrypts what live jobs, dead letters and workflows hold under the first key, bound to its owner. `by`: who asks, for the audit log. */
   async rotate({ by: asking, ...options }: Walking & { by: string }): Promise<RotationResult> {
     const by = author(asking)
     const { keys } = this.#registry
@@ -113,7 +114,9 @@ export class EncryptionKeys {
     const unreadable: { place: SealedPlace; id: string; keyId: string }[] = []
     for (const place of ROTATED) {
       await this.#walk(place, options, async (page) => {
-        const ids = page.filter((row) => row.keys.some((key) => key !== keys.first)).map((row) => row.id)
+        const ids = page
+          .filter((row) => row.isUnbound || row.keys.some((key) => key !== keys.first))
+          .map((row) => row.id)
         const outcome = ids.length === 0 ? { written: 0, failed: [] } : await this.#reseal(place, ids, by)
         rotated[place] += outcome.written
         const room = MOST_UNREADABLE - unreadable.filter((each) => each.place === place).length
@@ -127,7 +130,7 @@ export class EncryptionKeys {
   async #walk(
     place: SealedPlace,
     { onProgress }: Walking,
-    visit: (page: readonly { id: string; keys: string[] }[]) => Promise<number>,
+    visit: (page: readonly SealedRow[]) => Promise<number>,
   ): Promise<void> {
     let after = '0'
     let scanned = 0
@@ -163,8 +166,11 @@ export class EncryptionKeys {
     { place, ids }: { place: 'live' | 'deadLetters'; ids: readonly string[] },
     failed: Failed[],
   ): Promise<number> {
-    const rows = (await payloadLock(tx, place, ids)).flatMap(({ id, type, payload }) =>
-      this.#attempt(id, failed, (keys) => ({ id, payload: resealed(keys, { type, part: 'payload' }, payload) })),
+    const rows = (await payloadLock(tx, place, ids)).flatMap(({ id, type, payload, ...job }) =>
+      this.#attempt(id, failed, (keys) => ({
+        id,
+        payload: resealed(keys, { type, part: 'payload', owner: ownerOf(job) }, payload),
+      })),
     )
     if (rows.length > 0) await payloadWrite(tx, place, rows)
     return rows.length
@@ -175,10 +181,12 @@ export class EncryptionKeys {
       ({ id, workflow, step, kind, payload, result, ...job }) => {
         // A type that nobody remembers opens nothing: the item is told of as unreadable.
         const type = job.type ?? this.#definitions.typeOf(workflow, step, kind) ?? ''
+        // Jobs of a workflow may have tenants of their own.
+        const place = { type, owner: ownerOf(job), known: { workflowId: job.workflowId } }
         return this.#attempt(id, failed, (keys) => ({
           id,
-          payload: resealed(keys, { type, part: 'payload' }, payload),
-          result: resealed(keys, { type, part: 'result' }, result),
+          payload: resealed(keys, { ...place, part: 'payload' }, payload),
+          result: resealed(keys, { ...place, part: 'result' }, result),
         }))
       },
     )

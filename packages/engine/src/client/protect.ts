@@ -2,10 +2,10 @@
 import type { JobContract } from '../contract/job.ts'
 import { REDACTED, Redactor } from '../contract/redact.ts'
 import type { Registry } from '../contract/registry.ts'
-import { openStored, sealText, valuesAt } from '../contract/sealed.ts'
+import { openStored, ownerOf, sealText, valuesAt } from '../contract/sealed.ts'
 import { upgraded } from '../contract/versions.ts'
 import { InvalidPayload } from '../errors.ts'
-import type { OriginalJob } from '../store/dead-letters.ts'
+import type { WholeDeadLetter } from '../store/dead-letters.ts'
 import type { Job, NewJob } from '../store/jobs.ts'
 
 /** The row as it is stored: sensitive values encrypted, and keys that say something about them as HMACs. */
@@ -18,7 +18,7 @@ export function protectedJob({ keys }: Registry, contract: JobContract, job: New
     key === null ? null : (keys?.lookup(type, key, place) ?? null)
   return {
     ...job,
-    payload: sealText(keys, { contract, part: 'payload' }, job.payload),
+    payload: sealText(keys, { contract, part: 'payload', owner: ownerOf(job) }, job.payload),
     dedupKey: hmac(dedupKey, [type, tenant]),
     // Those belong to the queue: its sensitive types share them.
     orderKey: hmac(orderKey, ['order', queue, tenant]),
@@ -27,8 +27,12 @@ export function protectedJob({ keys }: Registry, contract: JobContract, job: New
 }
 
 /** The payload that a dead letter holds, decrypted and of the contract's version. */
-export function originalPayload({ keys }: Registry, contract: JobContract, original: OriginalJob): unknown {
-  const opened = openStored(keys, { contract, part: 'payload' }, original.payload)
+export function originalPayload(
+  { keys }: Registry,
+  contract: JobContract,
+  { originalJob: original, ...letter }: WholeDeadLetter,
+): unknown {
+  const opened = openStored(keys, { contract, part: 'payload', owner: ownerOf(letter) }, original.payload)
   return upgraded(contract, opened, original.payload_version)
 }
 

@@ -125,7 +125,7 @@ async function prepare(
   const dedupKey = originalJob.dedup_key ?? originalJob.start_key ?? null
   const keepsKey = dedupKey !== null && !(isEdited && contract.dedupeKey !== undefined)
   try {
-    const payload = isEdited ? edited(contract, request.payload) : originalPayload(registry, contract, originalJob)
+    const payload = isEdited ? edited(contract, request.payload) : originalPayload(registry, contract, letter)
     const { job } = await newJob(contract, payload, {
       ...(letter.tenant === null ? {} : { tenant: letter.tenant }),
       ...(keepsKey ? { dedupKey } : {}),

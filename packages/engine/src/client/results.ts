@@ -5,7 +5,7 @@ import type { JobContract, ResultOutput } from '../contract/job.ts'
 import { validate } from '../contract/payload.ts'
 import type { DeadReason } from '../contract/redrive.ts'
 import type { Registry } from '../contract/registry.ts'
-import { openStored } from '../contract/sealed.ts'
+import { openStored, ownerOf } from '../contract/sealed.ts'
 import { JobNotFound, ResultMismatch } from '../errors.ts'
 import type { Events } from '../events.ts'
 import type { Database } from '../store/db.ts'
@@ -67,9 +67,9 @@ export class Results {
   }
 
   /** Who names the contract means the value: only then what is sensitive in it is decrypted. */
-  #readable({ type, result }: EndedJob, contract: JobContract | undefined): unknown {
+  #readable({ type, result, ...ended }: EndedJob, contract: JobContract | undefined): unknown {
     if (contract === undefined) return shown(this.#registry, type, result)
-    return openStored(this.#registry.keys, { contract, part: 'result' }, result)
+    return openStored(this.#registry.keys, { contract, part: 'result', owner: ownerOf(ended) }, result)
   }
 
   close(): Promise<void> {

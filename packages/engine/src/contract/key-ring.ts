@@ -1,7 +1,7 @@
 // The keys under which sensitive values are stored: AES-256-GCM, the first key encrypts, all of them decrypt.
 //
-// What is encrypted is bound to where it stands (additional authenticated data): a value that somebody copies to another
-// path, another job type, or from a payload into a result does not open there.
+// What is encrypted is bound to where it stands and whose it is (additional authenticated data): a value that somebody copies
+// to another path, another job type, another tenant's job or workflow, or from a payload into a result does not open there.
 import { createCipheriv, createDecipheriv, createHmac, createSecretKey, type KeyObject, randomBytes } from 'node:crypto'
 import { InvalidDefinition } from '../errors.ts'
 
@@ -22,9 +22,17 @@ export interface EncryptionOptions {
   lookupKey?: Uint8Array | string
 }
 
-/** One encrypted value, as it is stored. All but `key` is base64. */
+/** Whose value it is. */
+export interface Owner {
+  readonly tenant: string | null
+  readonly workflowId: string | null
+}
+
+/** One encrypted value, as it is stored. `nonce`, `data` and `tag` are base64. */
 export interface SealedValue {
   readonly key: string
+  /** Null tenant or workflow: none. Missing altogether: it was encrypted before values were bound to their owners. */
+  readonly owner?: readonly [tenant: string | null, workflowId: string | null]
   readonly nonce: string
   readonly data: string
   readonly tag: string
@@ -76,26 +84,29 @@ export class KeyRing {
   }
 
   /** `place`: where the value stands. */
-  seal(value: unknown, place: readonly string[]): SealedValue {
+  seal(value: unknown, { tenant, workflowId }: Owner, place: readonly string[]): SealedValue {
+    const owner = [tenant, workflowId] as const
     const nonce = randomBytes(NONCE_BYTES)
     const cipher = createCipheriv(ALGORITHM, this.#keys.get(this.first) as KeyObject, nonce)
-    cipher.setAAD(bound(place))
+    cipher.setAAD(bound([owner, ...place]))
     const data = Buffer.concat([cipher.update(JSON.stringify(value), 'utf8'), cipher.final()])
     return {
       key: this.first,
+      owner,
       nonce: nonce.toString('base64'),
       data: data.toString('base64'),
       tag: cipher.getAuthTag().toString('base64'),
     }
   }
 
-  /** Throws CannotOpen. */
-  open({ key: id, nonce, data, tag }: SealedValue, place: readonly string[]): unknown {
+  /** `known`: as much of its owner as the caller knows. Throws CannotOpen. */
+  open({ key: id, owner, nonce, data, tag }: SealedValue, known: Partial<Owner>, place: readonly string[]): unknown {
     const key = this.#keys.get(id)
     if (key === undefined) throw new CannotOpen(id, true)
     try {
+      if (owner !== undefined && !isOwned(owner, known)) throw new CannotOpen(id, false)
       const decipher = createDecipheriv(ALGORITHM, key, Buffer.from(nonce, 'base64'), { authTagLength: TAG_BYTES })
-      decipher.setAAD(bound(place))
+      decipher.setAAD(bound(owner === undefined ? place : [owner, ...place]))
       decipher.setAuthTag(Buffer.from(tag, 'base64'))
       const text = Buffer.concat([decipher.update(Buffer.from(data, 'base64')), decipher.final()]).toString('utf8')
       return JSON.parse(text)
@@ -121,7 +132,12 @@ export class KeyRing {
   }
 }
 
-const bound = (place: readonly string[]): Buffer => Buffer.from(JSON.stringify(place))
+const bound = (place: readonly unknown[]): Buffer => Buffer.from(JSON.stringify(place))
+
+function isOwned([tenant, workflowId]: NonNullable<SealedValue['owner']>, known: Partial<Owner>): boolean {
+  if (known.tenant !== undefined && known.tenant !== tenant) return false
+  return known.workflowId === undefined || known.workflowId === workflowId
+}
 
 function secretKey(key: Uint8Array | string, what: string): KeyObject {
   const bytes = typeof key === 'string' ? Buffer.from(key, 'base64') : Buffer.from(key)

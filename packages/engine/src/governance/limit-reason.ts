@@ -25,7 +25,7 @@ export const explainLimits: Explainer = async (job, look) => {
   const reasons: Reason[] = []
   const share = shareReason(job, rules, standing)
   if (share !== undefined) reasons.push(share)
-  const cost = jobCost(contract, look.registry.keys, job.payload)
+  const cost = jobCost(contract, look.registry.keys, job)
   for (const limit of limits) {
     const reason = (await placesReason(job, limit, { look, standing })) ?? rateReason(job, { limit, cost }, standing)
     if (reason !== undefined) reasons.push(reason)

@@ -216,7 +216,7 @@ export class Round {
 
   #candidate([nth, tenant, , id, type, , runAtS, payload]: Seen): Candidate[] {
     if (id === null) return []
-    const cost = payload === null ? 1 : jobCost(this.#contractOf(type), this.#keys, payload)
+    const cost = payload === null ? 1 : jobCost(this.#contractOf(type), this.#keys, { tenant, payload })
     return [{ id, tenant, type, nth, runAtS, cost }]
   }
 

@@ -5,6 +5,8 @@ import type { Session } from './db.ts'
 export interface EndedJob {
   id: string
   type: string
+  tenant: string | null
+  workflowId: string | null
   status: 'completed' | 'cancelled' | 'dead'
   reason: string | null
   error: string | null

@@ -13,19 +13,23 @@ const statements = {
   records: { keys: 'onceKeys' },
 } as const
 
-/** One page of rows in the order of their ids, with a key id for each encrypted value. */
-export function sealedPage(
-  session: Session,
-  place: SealedPlace,
-  after: string,
-  limit: number,
-): Promise<{ id: string; keys: string[] }[]> {
+/** A key id for each encrypted value of a row; `isUnbound`, where rows are rotated: one of them is bound to no owner yet. */
+export interface SealedRow {
+  id: string
+  keys: string[]
+  isUnbound?: boolean
+}
+
+/** One page of rows in the order of their ids. */
+export function sealedPage(session: Session, place: SealedPlace, after: string, limit: number): Promise<SealedRow[]> {
   return session.run(statements[place].keys, [after, limit])
 }
 
 export interface StoredPayload {
   id: string
   type: string
+  tenant: string | null
+  workflowId: string | null
   payload: unknown
 }
 
@@ -50,6 +54,9 @@ export async function payloadWrite(
 /** What a job of a workflow was given, if an undo will ask for it, and has returned. */
 export interface StoredItem {
   id: string
+  workflowId: string
+  /** Of the workflow. */
+  tenant: string | null
   workflow: string
   step: string
   kind: ItemKind

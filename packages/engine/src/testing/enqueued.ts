@@ -2,7 +2,7 @@
 import { AssertionError } from 'node:assert'
 import { inspect, isDeepStrictEqual } from 'node:util'
 import type { JobContract, PayloadInput } from '../contract/job.ts'
-import { openStored } from '../contract/sealed.ts'
+import { openStored, ownerOf } from '../contract/sealed.ts'
 import { Millrace } from '../millrace.ts'
 import { jobList } from '../store/job-list.ts'
 import type { Job, JobStatus } from '../store/jobs.ts'
@@ -38,7 +38,7 @@ export async function enqueued<C extends JobContract>(millrace: Millrace, contra
   registry.demand(contract)
   const jobs = await jobList(db, { type: contract.type, limit: EVERY })
   return jobs.map((job) => {
-    const payload = openStored(registry.keys, { contract, part: 'payload' }, job.payload)
+    const payload = openStored(registry.keys, { contract, part: 'payload', owner: ownerOf(job) }, job.payload)
     return { ...job, payload } as EnqueuedJob<C>
   })
 }

@@ -3,7 +3,7 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import type { JobContract } from '../contract/job.ts'
 import type { DeadReason } from '../contract/redrive.ts'
-import { openStored } from '../contract/sealed.ts'
+import { openStored, ownerOf } from '../contract/sealed.ts'
 import type { JobRef } from '../events.ts'
 import type { Failure } from '../failure.ts'
 import type { Logger } from '../logger.ts'
@@ -67,8 +67,8 @@ function outcomeOf(run: Run, settlement: Settlement | undefined): RunOutcome {
 }
 
 /** In plain: a test may see what its own handler returned. */
-function resultOf({ keys, contract }: Run, text: string | null): unknown {
-  return text === null ? null : openStored(keys, { contract, part: 'result' }, asStored(text))
+function resultOf({ keys, contract, job }: Run, text: string | null): unknown {
+  return text === null ? null : openStored(keys, { contract, part: 'result', owner: ownerOf(job) }, asStored(text))
 }
 
 const plain = ({ class: name, message, stack, fingerprint }: Failure): Failure => ({

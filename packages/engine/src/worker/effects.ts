@@ -29,9 +29,9 @@ export interface EffectsServices<R> extends CompletionServices<R>, TenantDbServi
 }
 
 /** That of a run in this process, which has the contract and its keys. */
-export const recordVault = ({ contract, keys }: Pick<Run, 'contract' | 'keys'>): RecordVault => ({
-  seal: (place, text) => sealRecord(keys, contract, { place, text }),
-  open: (place, text) => openRecord(keys, contract.type, { place, text }),
+export const recordVault = ({ contract, keys, job }: Pick<Run, 'contract' | 'keys' | 'job'>): RecordVault => ({
+  seal: (place, text) => sealRecord(keys, contract, { place, tenant: job.tenant, text }),
+  open: (place, text) => openRecord(keys, contract.type, { place, tenant: job.tenant, text }),
 })
 
 /** The context of a run, as far as its effects are concerned. */

@@ -2,7 +2,7 @@
 import { after, type Clock, monotonicMs } from '../clock.ts'
 import { RetryAfter } from '../contract/outcome.ts'
 import { parseStored } from '../contract/payload.ts'
-import { openStored } from '../contract/sealed.ts'
+import { openStored, ownerOf } from '../contract/sealed.ts'
 import { BudgetExceeded, NewerPayload, TimedOut } from '../errors.ts'
 import { runContext } from '../run-context.ts'
 import type { Settlement } from '../store/settlements.ts'
@@ -176,7 +176,8 @@ export class Executor {
 
 /** What the handler gets: decrypted, of the current version, and parsed. The one place where a stored payload is read. */
 function payloadOf({ contract, keys, job }: Run): unknown | Promise<unknown> {
-  return parseStored(contract, openStored(keys, { contract, part: 'payload' }, job.payload), job.payloadVersion)
+  const opened = openStored(keys, { contract, part: 'payload', owner: ownerOf(job) }, job.payload)
+  return parseStored(contract, opened, job.payloadVersion)
 }
 
 /** How `work` ends, and a promise of it only if `work` returns one. `finish` runs when that promise has ended. */

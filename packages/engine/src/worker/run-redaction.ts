@@ -1,6 +1,6 @@
 // What may be told about a run: its log lines and its failure, without what its job carries in confidence.
 import { plainRedactor, Redactor, textsOf } from '../contract/redact.ts'
-import { openStored, valuesAt } from '../contract/sealed.ts'
+import { openStored, ownerOf, valuesAt } from '../contract/sealed.ts'
 import {
   InvalidPayload,
   InvalidResult,
@@ -19,7 +19,7 @@ export function redactorOf({ contract, keys, job }: Pick<Run, 'contract' | 'keys
   if (keys === undefined && contract.allowSecrets.length === 0) return plainRedactor
   const values: unknown[] = []
   try {
-    const place = { contract, part: 'payload' } as const
+    const place = { contract, part: 'payload', owner: ownerOf(job) } as const
     const opened = openStored(keys, place, job.payload, (value) => values.push(value))
     values.push(...valuesAt(opened, contract.allowSecrets))
   } catch {

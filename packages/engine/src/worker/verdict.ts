@@ -3,7 +3,7 @@ import { type Outcome, outcomeKind, RetryAfter } from '../contract/outcome.ts'
 import { type Checked, encodeResult, resultIssues, validate } from '../contract/payload.ts'
 import type { DeadReason } from '../contract/redrive.ts'
 import { backoffMs } from '../contract/retry.ts'
-import { sealText } from '../contract/sealed.ts'
+import { ownerOf, sealText } from '../contract/sealed.ts'
 import {
   BreakerOpen,
   BudgetExceeded,
@@ -161,11 +161,11 @@ function valid({ contract }: Run, checked: Checked): unknown {
   throw new InvalidResult(contract.type, resultIssues(contract, checked.issues))
 }
 
-function resultText({ contract, keys }: Run, result: unknown): string | null {
+function resultText({ contract, keys, job }: Run, result: unknown): string | null {
   if (result === undefined) return null
   const encoded = encodeResult(contract, result)
   if ('problem' in encoded) throw new InvalidResult(contract.type, encoded.problem)
   if (keys === undefined && contract.sensitive.length > 0)
     throw new InvalidResult(contract.type, 'it is sensitive, and this worker has no keys to encrypt it with')
-  return sealText(keys, { contract, part: 'result' }, encoded.text)
+  return sealText(keys, { contract, part: 'result', owner: ownerOf(job) }, encoded.text)
 }

@@ -4,6 +4,7 @@ import { edited, protectedJob } from '../client/protect.ts'
 import { parseResult } from '../client/results.ts'
 import { LIVE } from '../contract/dedupe.ts'
 import type { JobContract } from '../contract/job.ts'
+import type { Owner } from '../contract/key-ring.ts'
 import { parseStored } from '../contract/payload.ts'
 import type { Registry } from '../contract/registry.ts'
 import { openStored } from '../contract/sealed.ts'
@@ -264,12 +265,26 @@ export class StepJobs {
   }
 
   #resultOf(contract: JobContract, { jobId: id, result, hasResult }: DoneItem): Promise<unknown> {
-    const opened = openStored(this.#services.registry.keys, { contract, part: 'result' }, result)
+    const opened = openStored(
+      this.#services.registry.keys,
+      { contract, part: 'result', owner: this.#ownerOf(contract) },
+      result,
+    )
     return parseResult({ id, type: contract.type, result: opened, hasResult }, contract)
   }
 
+  /** Of its jobs. A contract may give each another tenant. */
+  #ownerOf({ tenantOf }: JobContract): Partial<Owner> {
+    const { id: workflowId, tenant } = this.#given.workflow
+    return tenantOf === undefined ? { workflowId, tenant } : { workflowId }
+  }
+
   #payloadOf(contract: JobContract, { payload, payloadVersion }: WorkflowItem): unknown {
-    const opened = openStored(this.#services.registry.keys, { contract, part: 'payload' }, payload)
+    const opened = openStored(
+      this.#services.registry.keys,
+      { contract, part: 'payload', owner: this.#ownerOf(contract) },
+      payload,
+    )
     return parseStored(contract, opened, payloadVersion ?? contract.version)
   }
 }

@@ -3,19 +3,22 @@ import fc from 'fast-check'
 import { defineJob, defineQueues, EncryptionKeyMissing, encryptionFrom, InvalidPayload, Undecryptable } from 'millrace'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { KeyRing } from '#src/contract/key-ring'
+import { KeyRing, type Owner } from '#src/contract/key-ring'
 import { mapSealed, openStored, resealed, sealText, valuesAt } from '#src/contract/sealed'
 import { asJson, storableJson } from '../support/arbitraries.ts'
-import { keyOf, ringOf } from '../support/keys.ts'
+import { keyOf, ringOf, sealedBefore } from '../support/keys.ts'
 
 const queues = defineQueues({ default: {} })
 const contractOf = (sensitive: readonly string[], type = 'care') =>
   defineJob({ type, queue: queues.default, payload: z.unknown(), sensitive })
 const keys = new KeyRing(ringOf('b', 'a'))
+const owner = { tenant: 'acme', workflowId: null }
 const seal = (sensitive: readonly string[], value: unknown, ring = keys): unknown =>
-  JSON.parse(sealText(ring, { contract: contractOf(sensitive), part: 'payload' }, JSON.stringify(value)))
-const open = (value: unknown, { ring = keys, type = 'care', part = 'payload' as const } = {}) =>
-  openStored(ring, { contract: contractOf(['x'], type), part }, value)
+  JSON.parse(sealText(ring, { contract: contractOf(sensitive), part: 'payload', owner }, JSON.stringify(value)))
+const open = (
+  value: unknown,
+  { ring = keys, type = 'care', part = 'payload' as const, by = owner as Partial<Owner> } = {},
+) => openStored(ring, { contract: contractOf(['x'], type), part, owner: by }, value)
 
 /** JSON, and patterns of which some lead to something in it. */
 const valueAndPatterns = storableJson(4)
@@ -52,7 +55,7 @@ test('arbitrary JSON survives a rotation, after which the old key is not needed'
   fc.assert(
     fc.property(valueAndPatterns, ([value, patterns]) => {
       const old = seal(patterns, value, new KeyRing(ringOf('a')))
-      const rotated = resealed(keys, { type: 'care', part: 'payload' }, old)
+      const rotated = resealed(keys, { type: 'care', part: 'payload', owner }, old)
       expect(open(rotated, { ring: new KeyRing(ringOf('b')) })).toEqual(value)
     }),
   )
@@ -64,11 +67,14 @@ describe('an encrypted value', () => {
     card: { number: { $encrypted: Record<string, string> }; brand: string }
   }
 
-  test('is a small object with key, nonce, data and tag, and differs each time', () => {
+  test('is a small object with key, owner, nonce, data and tag, and differs each time', () => {
     expect(sealed).toEqual({
       card: {
         number: {
-          $encrypted: { key: 'b', nonce: expect.any(String), data: expect.any(String), tag: expect.any(String) },
+          $encrypted: {
+            ...{ key: 'b', owner: ['acme', null] },
+            ...{ nonce: expect.any(String), data: expect.any(String), tag: expect.any(String) },
+          },
         },
         brand: 'visa',
       },
@@ -79,6 +85,27 @@ describe('an encrypted value', () => {
   test.each<[string, () => unknown]>([
     ['at another path', () => open({ number: sealed.card.number })],
     ['in another type', () => open(sealed, { type: 'other' })],
+    ["in another tenant's job", () => open(sealed, { by: { tenant: 'bolt', workflowId: null } })],
+    ['in a job without a tenant', () => open(sealed, { by: { tenant: null } })],
+    ['in a workflow', () => open(sealed, { by: { workflowId: '7' } })],
+    [
+      'when another owner is written into it',
+      () => {
+        const number = { $encrypted: { ...sealed.card.number.$encrypted, owner: ['bolt', null] } }
+        return open({ card: { number } }, { by: { tenant: 'bolt', workflowId: null } })
+      },
+    ],
+    [
+      'when its owner is taken out of it',
+      () => {
+        const { owner: _, ...$encrypted } = sealed.card.number.$encrypted
+        return open({ card: { number: { $encrypted } } })
+      },
+    ],
+    [
+      'with an owner that nobody wrote',
+      () => open({ card: { number: { $encrypted: { ...sealed.card.number.$encrypted, owner: null } } } }),
+    ],
     ['in a result', () => open(sealed, { part: 'result' as 'payload' })],
     [
       'under another key of the same id',
@@ -112,8 +139,26 @@ describe('an encrypted value', () => {
   test('under a key that is missing says which, and what there is', () => {
     const opening = () => open(sealed, { ring: new KeyRing(ringOf('c', 'd')) })
     expect(opening).toThrow(/cannot be decrypted at card\.number: .* key "b", which .* not have \(it has "c", "d"\)/)
-    const place = { contract: contractOf(['x']), part: 'payload' } as const
+    const place = { contract: contractOf(['x']), part: 'payload', owner } as const
     expect(() => openStored(undefined, place, sealed)).toThrow(/\(it has no keys\)/)
+  })
+})
+
+describe('a value of a version that bound none to its owner', () => {
+  // Written by that version under key "a", of type "care" at card.number.
+  const old = { card: { number: { $encrypted: sealedBefore('4111') } } }
+
+  test('opens for every owner, as before', () => {
+    expect(open(old)).toEqual({ card: { number: '4111' } })
+    expect(open(old, { by: { tenant: 'bolt', workflowId: '7' } })).toEqual({ card: { number: '4111' } })
+  })
+
+  test('is bound by a rotation, also if it is under the first key', () => {
+    const ring = new KeyRing(ringOf('a'))
+    const bound = resealed(ring, { type: 'care', part: 'payload', owner }, old)
+    expect(open(bound, { ring })).toEqual({ card: { number: '4111' } })
+    expect(() => open(bound, { ring, by: { tenant: 'bolt' } })).toThrow(Undecryptable)
+    expect(resealed(ring, { type: 'care', part: 'payload', owner }, bound)).toEqual(bound)
   })
 })
 
@@ -122,7 +167,7 @@ test('the text that people see instead is not taken for a value', () => {
 })
 
 test('without keys nothing sensitive is encoded', () => {
-  const place = { contract: contractOf(['card']), part: 'payload' } as const
+  const place = { contract: contractOf(['card']), part: 'payload', owner } as const
   expect(() => sealText(undefined, place, '{}')).toThrow(EncryptionKeyMissing)
 })
 
