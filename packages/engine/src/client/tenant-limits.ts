@@ -8,10 +8,8 @@ import type { Logger } from '../logger.ts'
 import type { Database, Session } from '../store/db.ts'
 import { advisoryLock } from '../store/governed-claims.ts'
 import type { NewJob } from '../store/jobs.ts'
+import { TENANT_JOBS_KEY } from '../store/keyed-work.ts'
 import { tenantCount } from '../store/tenants.ts'
-
-/** The key under which a tenant's jobs of a queue are let through, where more than its limit wait. */
-const TENANT_JOBS = 'jobs of the tenant'
 
 interface Batch {
   readonly tenant: string
@@ -91,18 +89,18 @@ export class TenantLimits {
     if (maxOf.size === 0) return jobs
     return jobs.map((job, i) => {
       const max = maxOf.get(i)
-      // One key is all a job can wait under: its own comes first, and bounds it anyhow.
-      if (max === undefined || job.orderKey !== null || job.limitKey !== null) return job
-      return { ...job, limitKey: TENANT_JOBS, limitConcurrency: max }
+      if (max === undefined || hasOwnKey(job)) return job
+      return { ...job, limitKey: TENANT_JOBS_KEY, limitConcurrency: max }
     })
   }
 
-  /** Which of them will wait for others of their tenant, by position. */
-  async deferrals(session: Session, batches: readonly Batch[]): Promise<ReadonlySet<number>> {
+  /** Which of the jobs will wait for others of their tenant, by position. */
+  async deferrals(session: Session, batches: readonly Batch[], all: readonly NewJob[]): Promise<ReadonlySet<number>> {
     const positions = new Set<number>()
     for (const { tenant, queue, jobs, limit } of deferred(batches)) {
       const before = await tenantCount(session, queue, tenant, limit.max)
-      for (const position of jobs.slice(Math.max(0, limit.max - before))) positions.add(position)
+      for (const position of jobs.slice(Math.max(0, limit.max - before)))
+        if (!hasOwnKey(all[position] as NewJob)) positions.add(position)
     }
     return positions
   }
@@ -120,6 +118,9 @@ export class TenantLimits {
     return rejecting(batches).length > 0
   }
 }
+
+/** One key is all a job can wait under: its own comes first, and bounds it anyhow. */
+const hasOwnKey = ({ orderKey, limitKey }: NewJob): boolean => orderKey !== null || limitKey !== null
 
 const deferred = (batches: readonly Batch[]): Batch[] => batches.filter(({ limit }) => limit.over === 'defer')
 

@@ -1,5 +1,13 @@
 // Why a keyed job waits, in words.
-import { type AdmittedJob, type JobKey, jobKey, keyAdmitted, type WorkKey, workKeysOf } from '../store/keyed-work.ts'
+import {
+  type AdmittedJob,
+  type JobKey,
+  jobKey,
+  keyAdmitted,
+  TENANT_JOBS_KEY,
+  type WorkKey,
+  workKeysOf,
+} from '../store/keyed-work.ts'
 import type { Explainer, Reason } from './reason.ts'
 
 /** As many as a sentence can name. */
@@ -38,7 +46,8 @@ interface LimitFacts {
 
 function limitReason({ key, facts, places, admitted }: LimitFacts, now: Date | null): Reason {
   const mechanism = 'key_limit'
-  const name = `limit key ${JSON.stringify(key.key)}`
+  const isTenants = key.key === TENANT_JOBS_KEY
+  const name = isTenants ? `tenant ${JSON.stringify(key.tenant)}` : `limit key ${JSON.stringify(key.key)}`
   const isDue = facts.runAt <= (now ?? new Date())
   if (!isDue) {
     const sentence = `Waits for its time, ${time(facts.runAt)}; until then it takes no place of ${name}.`
@@ -51,7 +60,9 @@ function limitReason({ key, facts, places, admitted }: LimitFacts, now: Date | n
       until: null,
       remedy: null,
     }
-  const remedy = `millrace keys limit ${word(key.queue)} <places> --key ${word(key.key)}`
+  const remedy = isTenants
+    ? `millrace tenants limit ${word(key.tenant ?? '')} ${word(key.queue)} --jobs N --over defer`
+    : `millrace keys limit ${word(key.queue)} <places> --key ${word(key.key)}`
   const more = admitted.length > NAMED ? ` and ${admitted.length - NAMED} more` : ''
   const names = admitted.slice(0, NAMED).map((each) => `${each.id} (${whatItDoes(each)})`)
   const by = admitted.length === 0 ? '' : ` by jobs ${names.join(', ')}${more}`

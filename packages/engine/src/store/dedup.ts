@@ -43,6 +43,8 @@ export function jobInsertReplacing(
     ...keyedColumns(jobs, options),
     options.isUntilStart,
     options.maxWaitMs,
+    sparseArray(jobs, (job) => job.limitKey),
+    sparseArray(jobs, (job) => job.limitConcurrency),
   ])
 }
 

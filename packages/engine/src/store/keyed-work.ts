@@ -14,6 +14,12 @@ export interface WorkKey {
   readonly key: string
 }
 
+/**
+ * The limit key under which a tenant's jobs wait where its number of jobs is exceeded. Keys of payloads cannot begin like this, and
+ * what is set for all keys of a queue does not hold for it: limit_admit.sql.
+ */
+export const TENANT_JOBS_KEY = '\u0001jobs of the tenant'
+
 type Keyed = Pick<KeyedRow, 'queue' | 'tenant' | 'orderKey' | 'limitKey'>
 
 /** The key by which a job runs: none, or one. */

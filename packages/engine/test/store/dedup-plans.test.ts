@@ -76,7 +76,7 @@ const statements: [keyof typeof statementTexts, unknown[]][] = [
   ['jobSupersede', [null, ...keys, null]],
   ['jobInsertKeyed', [...rows('key-7'), ...noWorkKeys, false, 60_000, '{}']],
   ['jobInsertKeyed', [...rows('new'), ...noWorkKeys, false, 60_000, '{}']],
-  ['jobInsertReplacing', [...rows('key-7'), true, 60_000]],
+  ['jobInsertReplacing', [...rows('key-7'), true, 60_000, '{}', '{}']],
   ['dedupWindowPrune', [null, 100]],
   ['jobReleaseRun', [null, runId, runId]],
   [

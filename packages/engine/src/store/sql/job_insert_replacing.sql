@@ -1,7 +1,8 @@
 -- Enqueue a batch under dedup keys, no key twice. Where a job that has never started holds the key, it takes over
 -- everything that is given and keeps its id and the time it was first enqueued.
 -- Params:  $1 to $18 as in job_insert_keyed.sql, $19 until_start bool: the keys are held only until the jobs start,
---          $20 max_wait_ms float8 or null: how far beyond the first enqueue the start can be put off
+--          $20 max_wait_ms float8 or null: how far beyond the first enqueue the start can be put off,
+--          $21 limit_keys and $22 limit_concurrencies int[], both empty for null in all rows: a new job with one is written as blocked
 -- Returns: ord (position in the input, from 1), id of the job that does the work, is_new; id is null where the key is
 --          held by a job that has started.
 -- Locks:   those job rows, or waits for a transaction that holds one of the keys, at most lock_timeout.
@@ -13,16 +14,17 @@ with input as materialized (
   right join rows from (
     unnest($2::text[], $3::text[], $4::int[], $5::int[], $6::int[]),
     jsonb_array_elements($7::jsonb),
-    unnest($8::text[], $9::timestamptz[], $10::float8[], $11::text[], $12::bigint[], $13::text[], $14::text[], $17::text[])
+    unnest($8::text[], $9::timestamptz[], $10::float8[], $11::text[], $12::bigint[], $13::text[], $14::text[], $17::text[], $21::text[],
+      $22::int[])
   ) with ordinality as rows (
     type, queue, priority, payload_version, max_attempts, payload, tenant, run_at, delay_ms,
-    correlation_id, parent_job_id, created_by, trace_parent, dedup_key, ord
+    correlation_id, parent_job_id, created_by, trace_parent, dedup_key, limit_key, limit_concurrency, ord
   ) on true
 ),
 written as (
   insert into millrace.job as held (
     id, type, queue, priority, payload_version, max_attempts, payload, tenant, run_at, dedup_key, start_key,
-    correlation_id, parent_job_id, created_by, trace_parent, created_at, updated_at
+    correlation_id, parent_job_id, created_by, trace_parent, created_at, updated_at, status, limit_key, limit_concurrency
   )
   select
     id, coalesce(type, ($2::text[])[1]), coalesce(queue, ($3::text[])[1]), coalesce(priority, ($4::int[])[1]),
@@ -30,7 +32,8 @@ written as (
     least(
       coalesce(run_at, now + coalesce(delay_ms, 0) * interval '1 millisecond'),
       now + $20::float8 * interval '1 millisecond'
-    ), dedup_key, case when $19::bool then dedup_key end, correlation_id, parent_job_id, created_by, trace_parent, now, now
+    ), dedup_key, case when $19::bool then dedup_key end, correlation_id, parent_job_id, created_by, trace_parent, now, now,
+    case when limit_key is null then 'pending' else 'blocked' end, limit_key, limit_concurrency
   from input
   order by ord
   on conflict (tenant, type, dedup_key) where dedup_key is not null do update
