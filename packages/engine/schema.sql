@@ -567,6 +567,34 @@ create table millrace.limit_setting (
   constraint limit_setting_running_check check ((running >= 0))
 );
 
+create table millrace.metric_minute (
+  minute      timestamptz not null,
+  queue       text not null,
+  type        text not null,
+  outcome     text not null,
+  runs        bigint not null,
+  duration_ms double precision not null,
+  durations   integer[] not null,
+  wait_ms     double precision not null,
+  waits       integer[] not null,
+  constraint metric_minute_pkey primary key (minute, queue, type, outcome),
+  constraint metric_minute_outcome_check check ((outcome = any (array['completed', 'cancelled', 'failed', 'dead', 'snoozed', 'crashed'])))
+) with (
+  fillfactor=80
+);
+
+create table millrace.metric_tenant_minute (
+  minute  timestamptz not null,
+  queue   text not null,
+  tenant  text not null,
+  runs    bigint not null,
+  wait_ms double precision not null,
+  waits   integer[] not null,
+  constraint metric_tenant_minute_pkey primary key (minute, queue, tenant)
+) with (
+  fillfactor=80
+);
+
 create table millrace.migration (
   version     integer not null,
   name        text not null,

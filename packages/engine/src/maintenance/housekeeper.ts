@@ -1,6 +1,6 @@
 // Creates the archive's partitions ahead, drops the expired ones, and forgets workers that ended, dead letters that were
 // settled long ago, pauses, dedupe windows and rates that are over, what dead runs had reserved of budgets, and the expired
-// results of ctx.once and ctx.step, ticks of schedules after 30 days, periods of budgets after 13 months, workflows
+// results of ctx.once and ctx.step, ticks of schedules and minutes of metrics after 30 days, periods of budgets after 13 months, workflows
 // whose retention is over, and declarations 30 days after a living worker had them. Cancels what deleted tenants have left.
 //
 // Runs hourly in every worker process; every step is harmless when another process does the same at that moment, and
@@ -16,6 +16,7 @@ import { deadLetterPrune } from '../store/dead-letters.ts'
 import { dedupWindowPrune } from '../store/dedup.ts'
 import { jobCancelWaiting } from '../store/job-changes.ts'
 import { limitRatePrune } from '../store/limits.ts'
+import { metricPrune } from '../store/metrics.ts'
 import { oncePrune, stepKeep } from '../store/once-keys.ts'
 import { ensurePartitions, prunePartitions } from '../store/partitions.ts'
 import { pausePrune } from '../store/pauses.ts'
@@ -40,6 +41,9 @@ const STEPS_AT_ONCE = 1_000
 const WINDOWS_AT_ONCE = 5_000
 const TICKS_AT_ONCE = 5_000
 const RATES_AT_ONCE = 5_000
+const METRICS_AT_ONCE = 5_000
+const METRICS_KEPT_MS = 30 * 24 * HOUR_MS
+const TENANT_METRICS_KEPT_MS = 24 * HOUR_MS
 /** Rates that an older version has written last do not say their period: hardly any is longer. */
 const UNKNOWN_RATE_PERIOD_MS = 366 * 24 * HOUR_MS
 /** Rows of workflows. */
@@ -61,6 +65,8 @@ export interface HousekeepingResult {
   /** Of limits: their window is over. */
   ratesForgotten: number
   ticksForgotten: number
+  /** Minutes of metrics, of the table that lost most. */
+  metricsForgotten: number
   /** Entries of the catalogue. */
   declarationsForgotten: number
   workflowsForgotten: number
@@ -102,6 +108,11 @@ export class Housekeeper implements Ticker<HousekeepingResult> {
       ratesForgotten: await limitRatePrune(this.#db, now, { unknownMs: UNKNOWN_RATE_PERIOD_MS, limit: RATES_AT_ONCE }),
       ticksForgotten: await scheduleTickPrune(this.#db, now, TICKS_KEPT_MS, TICKS_AT_ONCE),
       declarationsForgotten: await cataloguePrune(this.#db, now, FORGET_DECLARATIONS_AFTER_MS),
+      metricsForgotten: await metricPrune(this.#db, now, {
+        ageMs: METRICS_KEPT_MS,
+        tenantAgeMs: TENANT_METRICS_KEPT_MS,
+        limit: METRICS_AT_ONCE,
+      }),
       workflowsForgotten: await workflowPrune(this.#db, now, WORKFLOW_ROWS_AT_ONCE),
     }
   }
@@ -128,6 +139,7 @@ export class Housekeeper implements Ticker<HousekeepingResult> {
       result.windowsForgotten === WINDOWS_AT_ONCE ||
       result.ratesForgotten === RATES_AT_ONCE ||
       result.ticksForgotten === TICKS_AT_ONCE ||
+      result.metricsForgotten === METRICS_AT_ONCE ||
       result.workflowsForgotten > 0
     return isMore ? 0 : HOUR_MS
   }

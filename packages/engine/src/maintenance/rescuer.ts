@@ -17,6 +17,7 @@ import { jobOrphans, jobOverdue, type Orphan } from '../store/running-jobs.ts'
 import { endsStep, giveBack, type Settlement, settle } from '../store/settlements.ts'
 import { type DeadWorker, rescueNeeds, workerExpire } from '../store/workers.ts'
 import type { Ticker } from './loop.ts'
+import type { MetricFlush } from './metric-flush.ts'
 
 const BATCH = 200
 /** The third crash of a job makes it a dead letter. */
@@ -39,6 +40,8 @@ export interface RescuerServices {
   wake(queues: Iterable<string>): void
   /** Keyed jobs wait for admission. */
   onBlocked(): void
+  /** Where the ends of runs are counted. */
+  metrics?: MetricFlush
   /** Jobs of these workflows have ended. */
   onStepsEnded(workflowIds: readonly string[]): void
 }
@@ -85,11 +88,10 @@ export class Rescuer implements Ticker<RescueResult> {
   }
 
   /** Finds runs and settles them in one transaction, so that the rows found are the rows written. */
-  async #settleLocked<Found extends { id: string; runId: string; type: string; workflowId: string | null }>(
-    find: (tx: Session) => Promise<Found[]>,
-    settlementOf: (found: Found) => Settlement,
-  ): Promise<Found[]> {
-    const { events } = this.#services
+  async #settleLocked<
+    Found extends { id: string; runId: string; type: string; queue: string; workflowId: string | null },
+  >(find: (tx: Session) => Promise<Found[]>, settlementOf: (found: Found) => Settlement): Promise<Found[]> {
+    const { events, metrics } = this.#services
     const found = await this.#inOneTransaction(find, settlementOf).catch((error: unknown) => {
       if (!isRefused(error)) throw error
       // One row whose end Postgres will not store must not keep the others from theirs: all go back instead.
@@ -103,6 +105,9 @@ export class Rescuer implements Ticker<RescueResult> {
     for (const { row, settlement } of found) {
       const reason = settlement.kind === 'bury' ? settlement.reason : null
       events.emit('job_rescued', { id: row.id, type: row.type, outcome: outcomes[settlement.kind], reason })
+      const { queue, type } = row
+      const outcome = settlement.kind === 'requeue' ? 'crashed' : outcomes[settlement.kind]
+      metrics?.count({ queue, type, tenant: null, outcome, durationMs: null, waitMs: null })
     }
     const ended = found.filter(({ settlement }) => endsStep(settlement))
     this.#services.onStepsEnded(ended.flatMap(({ row }) => row.workflowId ?? []))

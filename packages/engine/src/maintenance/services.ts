@@ -16,6 +16,7 @@ import { Booster } from './booster.ts'
 import { DeadLetterAlert } from './dead-letter-alert.ts'
 import { Housekeeper } from './housekeeper.ts'
 import { Loop, type LoopOptions, type Ticker } from './loop.ts'
+import type { MetricFlush } from './metric-flush.ts'
 import { Redriver } from './redriver.ts'
 import { Rescuer } from './rescuer.ts'
 import { Scheduler } from './scheduler.ts'
@@ -41,6 +42,7 @@ export interface MaintenanceServices extends Pick<LoopOptions, 'onError'> {
   isTold(): boolean
   backloggedQueues(): readonly string[]
   wake(queues: Iterable<string>): void
+  metrics: MetricFlush
   /** More connections to the same database. */
   open(maxConnections: number): Database
 }
@@ -82,6 +84,7 @@ export function maintenanceLoops(services: MaintenanceServices): MaintenanceLoop
     loop(new Booster(services)),
     scheduler,
     loop(new WorkflowSweep(advancer)),
+    loop(services.metrics),
   ]
   return { all, scheduler }
 }

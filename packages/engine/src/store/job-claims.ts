@@ -69,6 +69,8 @@ export interface ClaimedJob {
   readonly limitKey: string | null
   /** Of which workflow it is a step's job. */
   readonly workflowId: string | null
+  /** For how long it had been due when it was claimed, by the database's clock. */
+  readonly waitMs: number
   /** How long ago it was first due when it was claimed, by the database's clock. */
   readonly ageMs: number
   /** The time it was claimed at, if the clock is one that is moved by hand. */
@@ -96,6 +98,7 @@ export type ClaimedTuple = readonly [
   orderKey: string | null,
   limitKey: string | null,
   workflowId: string | null,
+  waitS: number,
 ]
 
 /** In the order in which they are to run. */
@@ -162,6 +165,8 @@ function claimedJob(tuple: ClaimedTuple, claimedAt: Now): ClaimedJob {
     limitKey: tuple[17],
     workflowId: tuple[18],
     ageMs: ageS * 1_000,
+    // A due time before its enqueue is no wait.
+    waitMs: Math.max(0, Math.min(ageS, tuple[19])) * 1_000,
     claimedAt,
   }
 }

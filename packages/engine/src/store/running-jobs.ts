@@ -34,6 +34,7 @@ export interface Overdue {
   id: string
   runId: string
   type: string
+  queue: string
   workflowId: string | null
 }
 

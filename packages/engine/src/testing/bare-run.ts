@@ -135,6 +135,7 @@ function claimed(job: NewJob, { attempt = 1, age = 0, clock = systemClock }: Bar
     limitKey: job.limitKey,
     workflowId: null,
     ageMs: toMs(age, 'age'),
+    waitMs: 0,
     claimedAt: clock.databaseNow(),
   }
 }

@@ -5,6 +5,7 @@ import { type Clock, monotonicMs } from '../clock.ts'
 import type { Events } from '../events.ts'
 import type { Governor } from '../governance/governor.ts'
 import type { Logger } from '../logger.ts'
+import type { MetricFlush } from '../maintenance/metric-flush.ts'
 import type { Database } from '../store/db.ts'
 import { type ClaimedJob, jobReleaseRun } from '../store/job-claims.ts'
 import type { RunningRow } from '../store/running-jobs.ts'
@@ -19,6 +20,7 @@ import type { Lease } from './lease.ts'
 import type { Claim } from './open-claims.ts'
 import type { Run } from './run.ts'
 import type { RunBudgets } from './run-budgets.ts'
+import { endedRun, outcomeOf } from './run-metrics.ts'
 import { reportSettled } from './settled-events.ts'
 
 export interface RunTransitionServices {
@@ -35,6 +37,7 @@ export interface RunTransitionServices {
   acker: Acker
   budgets: RunBudgets
   admissions: KeyAdmissions
+  metrics: MetricFlush
   /** It is stopping, or was asked to take no more jobs. */
   takesNoMore(): boolean
   onError(during: string, error: unknown): void
@@ -93,7 +96,8 @@ export class RunTransitions {
   /** The handler has returned or thrown. */
   returned(run: Run): void {
     const { budgets, dispatcher, events, fetcher, governor } = this.#services
-    governor.ran(run.job, monotonicMs() - run.startedAtMs)
+    run.returnedAtMs = monotonicMs()
+    governor.ran(run.job, run.returnedAtMs - run.startedAtMs)
     dispatcher.returned(run)
     if (run.hasCharged) void budgets.end(run)
     // The next suspect waits for this one.
@@ -117,7 +121,7 @@ export class RunTransitions {
   }
 
   settled(entry: Entry, result: SettleResult): void {
-    const { admissions, dispatcher, events, fetcher, governor, waker } = this.#services
+    const { admissions, dispatcher, events, fetcher, governor, metrics, waker } = this.#services
     const { run, settlement } = entry
     dispatcher.forget(run)
     // Its place is free for others, also in other processes.
@@ -125,6 +129,8 @@ export class RunTransitions {
     if (waiting.length > 0) waker.wake(waiting)
     reportSettled(events, entry, result)
     if (result !== 'won') return
+    const outcome = outcomeOf(settlement)
+    if (outcome !== undefined) metrics.count(endedRun(run, outcome))
     admissions.makeRoom(run, settlement)
     if (settlement.kind !== 'requeue') return
     // What was given back is due for anybody, at once; what has a delay is ours to remember.

@@ -25,6 +25,8 @@ export class Run {
   /** When the claim was answered, on the monotonic clock. */
   readonly claimedAtMs: number
   startedAtMs = 0
+  /** When its handler returned or threw; 0: it has not. */
+  returnedAtMs = 0
   /** The settlement is on its way or written: nobody else decides about this run any more. */
   isSettling = false
   /** Fenced off while its handler goes on. */

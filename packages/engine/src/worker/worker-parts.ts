@@ -16,6 +16,7 @@ import { Breakers } from '../governance/breakers.ts'
 import { Governor } from '../governance/governor.ts'
 import type { Logger } from '../logger.ts'
 import type { Loop } from '../maintenance/loop.ts'
+import { MetricFlush } from '../maintenance/metric-flush.ts'
 import type { DeclaredSchedules } from '../schedule/schedules.ts'
 import type { NewProgram } from '../store/catalogue.ts'
 import type { Database } from '../store/db.ts'
@@ -92,6 +93,7 @@ export class WorkerParts {
   readonly reconciler: Reconciler
   readonly admissions: KeyAdmissions
   readonly transitions: RunTransitions
+  readonly metrics: MetricFlush
   readonly wakeUps: WakeUps
   readonly requests: Requests
   readonly reporter: Reporter
@@ -119,7 +121,9 @@ export class WorkerParts {
     const { budgets } = this.execution
     const joined = { governor, lease, acker, dispatcher, fetcher, admissions, budgets }
     const takesNoMore = () => services.isStopping() || this.requests.current !== null
-    this.transitions = new RunTransitions({ ...services, ...joined, takesNoMore })
+    this.metrics = new MetricFlush(services)
+    const { metrics } = this
+    this.transitions = new RunTransitions({ ...services, ...joined, metrics, takesNoMore })
     this.reconciler = new Reconciler({
       runs: () => dispatcher.runs,
       isOpenClaim: (runId) => fetcher.isOpen(runId),
@@ -128,6 +132,7 @@ export class WorkerParts {
     })
     const { all, scheduler } = workerLoops({ lease, memory, pressure: this.pressure }, settings, {
       ...services,
+      metrics,
       wake: (queues) => services.waker.wake(queues),
       isTold: () => this.wakeUps.isListenTrusted,
     })

@@ -1,0 +1,110 @@
+// Counts what becomes of runs in memory, and adds the counts to the database.
+//
+// Runs every 10 s in every worker process, and once more when a worker stops. All processes add to the same rows, in the order of
+// their keys. A flush that failed is tried again with the next one; if only its answer was lost, its runs are counted twice. If the
+// process dies, what it counted since its last flush is lost.
+import type { Clock } from '../clock.ts'
+import { addTo, countIn } from '../histogram.ts'
+import type { Database } from '../store/db.ts'
+import { metricAdd, type RunCounts, type RunOutcome, type TenantCounts } from '../store/metrics.ts'
+import type { Ticker } from './loop.ts'
+
+const FLUSH_MS = 10_000
+/** Between two flushes, of all queues together. A busy tenant is among the first that come. */
+const MAX_TENANTS = 200
+
+export interface EndedRun {
+  queue: string
+  type: string
+  tenant: string | null
+  outcome: RunOutcome
+  /** Null: not known, as of a run whose process died. */
+  durationMs: number | null
+  /** From the time at which it was due to its claim; null: not known. */
+  waitMs: number | null
+}
+
+export class MetricFlush implements Ticker<void> {
+  readonly name = 'metric flush'
+  readonly #services: { db: Database; clock: Clock }
+  #runs = new Map<string, RunCounts>()
+  #tenants = new Map<string, TenantCounts>()
+
+  constructor(services: { db: Database; clock: Clock }) {
+    this.#services = services
+  }
+
+  count({ queue, type, tenant, outcome, durationMs, waitMs }: EndedRun): void {
+    const counts = this.#countsOf({ queue, type, outcome })
+    counts.runs++
+    if (durationMs !== null) {
+      counts.durationMs += durationMs
+      countIn(counts.durations, durationMs)
+    }
+    if (waitMs === null) return
+    counts.waitMs += waitMs
+    countIn(counts.waits, waitMs)
+    const ofTenant = tenant === null ? undefined : this.#countsOfTenant({ queue, tenant })
+    if (ofTenant === undefined) return
+    ofTenant.runs++
+    ofTenant.waitMs += waitMs
+    countIn(ofTenant.waits, waitMs)
+  }
+
+  async tick(): Promise<void> {
+    if (this.#runs.size === 0) return
+    const { db, clock } = this.#services
+    const [runs, tenants] = [[...this.#runs.values()], [...this.#tenants.values()]]
+    this.#runs = new Map()
+    this.#tenants = new Map()
+    try {
+      await metricAdd(db, clock.databaseNow(), runs, tenants)
+    } catch (error) {
+      this.#putBack(runs, tenants)
+      throw error
+    }
+  }
+
+  delayAfter(): number {
+    return FLUSH_MS
+  }
+
+  #countsOf(kind: Pick<RunCounts, 'queue' | 'type' | 'outcome'>): RunCounts {
+    const key = `${kind.type}\0${kind.queue}\0${kind.outcome}`
+    let counts = this.#runs.get(key)
+    if (counts === undefined) {
+      counts = { ...kind, runs: 0, durationMs: 0, durations: [], waitMs: 0, waits: [] }
+      this.#runs.set(key, counts)
+    }
+    return counts
+  }
+
+  /** Undefined: there are too many. */
+  #countsOfTenant(whose: Pick<TenantCounts, 'queue' | 'tenant'>): TenantCounts | undefined {
+    const key = `${whose.queue}\0${whose.tenant}`
+    let counts = this.#tenants.get(key)
+    if (counts === undefined && this.#tenants.size < MAX_TENANTS) {
+      counts = { ...whose, runs: 0, waitMs: 0, waits: [] }
+      this.#tenants.set(key, counts)
+    }
+    return counts
+  }
+
+  #putBack(runs: readonly RunCounts[], tenants: readonly TenantCounts[]): void {
+    for (const each of runs) {
+      const counts = this.#countsOf({ queue: each.queue, type: each.type, outcome: each.outcome })
+      counts.runs += each.runs
+      counts.durationMs += each.durationMs
+      counts.waitMs += each.waitMs
+      addTo(counts.durations, each.durations)
+      addTo(counts.waits, each.waits)
+    }
+    for (const each of tenants) {
+      const counts = this.#countsOfTenant({ queue: each.queue, tenant: each.tenant })
+      if (counts === undefined) continue
+      counts.runs += each.runs
+      counts.waitMs += each.waitMs
+      addTo(counts.waits, each.waits)
+    }
+  }
+}

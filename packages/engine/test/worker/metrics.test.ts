@@ -1,0 +1,128 @@
+import { cancel, defineJob, defineQueues, fixed, implement, snooze, Unrecoverable } from 'millrace'
+import { expect, test } from 'vitest'
+import { z } from 'zod'
+import { MetricFlush } from '#src/maintenance/metric-flush'
+import { metricAdd } from '#src/store/metrics'
+import { hands } from '../support/hands.ts'
+import { jobEvent, setup } from '../support/setup.ts'
+
+const queues = defineQueues({ mail: {} })
+const deed = z.enum(['complete', 'cancel', 'snooze', 'fail', 'die'])
+const task = defineJob({
+  type: 'task',
+  queue: queues.mail,
+  payload: z.object({ deed }),
+  retry: { attempts: 5, backoff: fixed('1h') },
+})
+
+const sum = (counts: readonly number[]) => counts.reduce((all, count) => all + count, 0)
+
+test('a worker counts what became of its runs, and adds it when it stops', async () => {
+  await using t = await setup()
+  const { millrace, worker } = await t.working([
+    implement(task, ({ deed: what }) => {
+      if (what === 'cancel') return cancel('not wanted')
+      if (what === 'snooze') return snooze('1h')
+      if (what === 'fail') throw new Error('no luck')
+      if (what === 'die') throw new Unrecoverable('no hope')
+    }),
+  ])
+  const ends = {
+    complete: 'job_completed',
+    cancel: 'job_cancelled',
+    snooze: 'job_snoozed',
+    fail: 'job_retry_scheduled',
+    die: 'job_died',
+  } as const
+  for (const what of deed.options) {
+    const ended = new Promise((resolve) => millrace.events.on(ends[what], resolve))
+    await millrace.enqueue(task, { deed: what }, what === 'complete' ? { tenant: 'acme' } : {})
+    await ended
+  }
+  expect(await t.sql('select from millrace.metric_minute')).toEqual([])
+  await worker.stop()
+  const rows = await t.sql<{ outcome: string; runs: string; durations: number[]; waits: number[] }>(
+    'select outcome, sum(runs) as runs, min(durations) as durations, min(waits) as waits from millrace.metric_minute where queue = $1 and type = $2 group by 1 order by 1',
+    ['mail', 'task'],
+  )
+  expect(rows.map(({ outcome, runs }) => [outcome, Number(runs)])).toEqual(
+    ['cancelled', 'completed', 'dead', 'failed', 'snoozed'].map((outcome) => [outcome, 1]),
+  )
+  for (const { durations, waits } of rows) expect([sum(durations), sum(waits)]).toEqual([1, 1])
+  expect(await t.sql('select tenant, runs::int from millrace.metric_tenant_minute')).toEqual([
+    { tenant: 'acme', runs: 1 },
+  ])
+})
+
+test('a run that goes back to its queue is not counted', async () => {
+  await using t = await setup()
+  const { millrace, worker } = await t.working(
+    [implement(task, (_, { signal }) => new Promise<void>((_, reject) => signal.addEventListener('abort', reject)))],
+    { gracePeriod: 0 },
+  )
+  const started = millrace.events.next('job_started')
+  await millrace.enqueue(task, { deed: 'complete' })
+  await started
+  await worker.stop()
+  expect(await t.sql('select from millrace.metric_minute')).toEqual([])
+  expect(await t.sql('select status, attempt from millrace.job')).toEqual([{ status: 'pending', attempt: 0 }])
+})
+
+test('the wait counts from the time at which a job was due, not from its enqueue', async () => {
+  await using t = await setup()
+  const millrace = t.client([task])
+  const { id } = await millrace.enqueue(task, { deed: 'complete' })
+  await t.sql(`update millrace.job set created_at = now() - interval '1 day', run_at = now() - interval '100 seconds'`)
+  const worker = await millrace.work({ handlers: [implement(task, () => {})] })
+  await jobEvent(millrace, 'job_completed', id)
+  await worker.stop()
+  const [row] = await t.sql<{ wait_ms: number }>('select wait_ms from millrace.metric_minute')
+  expect(row?.wait_ms).toBeGreaterThan(99_000)
+  expect(row?.wait_ms).toBeLessThan(400_000)
+})
+
+test('counts of several processes add up in one row, whichever histogram is longer', async () => {
+  await using t = await hands([task])
+  const kind = { queue: 'mail', type: 'task', outcome: 'completed' } as const
+  const tenants = [{ queue: 'mail', tenant: 'acme', runs: 1, waitMs: 1, waits: [1] }]
+  const add = (durations: number[], waits: number[]) =>
+    metricAdd(t.db, t.clock.databaseNow(), [{ ...kind, runs: 2, durationMs: 5, durations, waitMs: 7, waits }], tenants)
+  await Promise.all([add([2], [0, 2]), add([1, 0, 1], [1, 1]), add([], [2])])
+  expect(await t.sql('select runs::int, duration_ms, durations, wait_ms, waits from millrace.metric_minute')).toEqual([
+    { runs: 6, duration_ms: 15, durations: [3, 0, 1], wait_ms: 21, waits: [3, 3] },
+  ])
+  expect(await t.sql('select runs::int, waits from millrace.metric_tenant_minute')).toEqual([{ runs: 3, waits: [3] }])
+})
+
+test('processes that flush the same rows at once do not deadlock', async () => {
+  await using t = await hands([task])
+  const types = Array.from({ length: 40 }, (_, n) => `type-${n}`)
+  const flushes = Array.from({ length: 8 }, (_, process) => {
+    const flush = new MetricFlush(t)
+    const order = process % 2 === 0 ? types : [...types].reverse()
+    for (const type of order)
+      flush.count({ queue: 'mail', type, tenant: `of-${type}`, outcome: 'completed', durationMs: 3, waitMs: 2 })
+    return flush
+  })
+  await Promise.all(flushes.map((flush) => flush.tick()))
+  expect(await t.sql('select count(*)::int, min(runs)::int, max(runs)::int from millrace.metric_minute')).toEqual([
+    { count: 40, min: 8, max: 8 },
+  ])
+})
+
+test('a flush that failed is made up for by the next one', async () => {
+  await using t = await hands([task])
+  const flush = new MetricFlush(t)
+  const count = () =>
+    flush.count({ queue: 'mail', type: 'task', tenant: 'acme', outcome: 'completed', durationMs: 3, waitMs: 2 })
+  count()
+  await t.sql('alter table millrace.metric_minute rename to away')
+  await expect(flush.tick()).rejects.toThrow()
+  count()
+  await t.sql('alter table millrace.away rename to metric_minute')
+  await flush.tick()
+  await flush.tick()
+  expect(await t.sql('select runs::int, durations from millrace.metric_minute')).toEqual([
+    { runs: 2, durations: [0, 0, 0, 0, 2].slice(0, 5) },
+  ])
+})
