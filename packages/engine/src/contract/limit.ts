@@ -4,7 +4,7 @@ import { type Duration, toMs } from './duration.ts'
 export interface LimitOptions {
   /** How many jobs under it run at once, in all processes together. */
   running?: number
-  /** How many of them run at once in one process: for what a machine has few of, such as browsers. */
+  /** How many of them run at once in one process, in all its workers: for what a machine has few of, such as browsers. */
   perProcess?: number
   /** How many are started in any stretch of that length: '50/minute', or { jobs: 50, per: '1m' }. */
   rate?: RateText | { jobs: number; per: Duration }

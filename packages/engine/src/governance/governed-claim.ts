@@ -46,7 +46,7 @@ export interface GovernedRequest {
   readonly runId: string
   readonly workerId: string
   readonly mayTakeSuspect: boolean
-  /** Runs of this process, by type. */
+  /** Runs of this process, by limit. */
   readonly here: ReadonlyMap<string, number>
 }
 

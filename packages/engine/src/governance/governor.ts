@@ -10,6 +10,7 @@ import { FEW_JOBS, type Position } from '../store/job-claims.ts'
 import { limitHold } from '../store/limits.ts'
 import { type GovernedAnswer, GovernedClaim, type GovernedRequest } from './governed-claim.ts'
 import { limitsOf } from './meters.ts'
+import { isLimitedHere, runsHere } from './process-runs.ts'
 import { QueueMemory } from './queue-memory.ts'
 import { Rules } from './rules.ts'
 
@@ -74,19 +75,19 @@ export class Governor {
     }
   }
 
-  /** What a limit per process leaves free. `here`: runs of this process, by type. */
-  freeHere(limit: string, here: ReadonlyMap<string, number>): number | undefined {
-    return this.permitsHere(here).find((permits) => permits.limit === limit)?.free
+  /** What a limit per process leaves free. */
+  freeHere(limit: string): number | undefined {
+    return this.permitsHere().find((permits) => permits.limit === limit)?.free
   }
 
-  /** Of every limit per process. `here`: runs of this process, by type. */
-  permitsHere(here: ReadonlyMap<string, number>): PermitsHere[] {
+  /** Of every limit per process. */
+  permitsHere(): PermitsHere[] {
     const found = new Map<string, PermitsHere>()
     for (const contract of this.#registry.contracts) {
       for (const { name, perProcess } of limitsOf(contract, this.#rules)) {
         if (perProcess === undefined) continue
-        const permits = found.get(name) ?? { limit: name, most: perProcess, free: perProcess, types: [] }
-        permits.free = Math.max(0, permits.free - (here.get(contract.type) ?? 0))
+        const free = Math.max(0, perProcess - (runsHere.get(name) ?? 0))
+        const permits = found.get(name) ?? { limit: name, most: perProcess, free, types: [] }
         permits.types.push(contract.type)
         found.set(name, permits)
       }
@@ -106,7 +107,9 @@ export class Governor {
   }
 
   #queuesSharing(contract: JobContract): readonly string[] {
-    const limits = limitsOf(contract, this.#rules).filter(({ running }) => running !== undefined)
+    const limits = limitsOf(contract, this.#rules).filter(
+      ({ running, perProcess }) => (running ?? perProcess) !== undefined,
+    )
     if (limits.length === 0) return NO_QUEUES
     const names = new Set(limits.map(({ name }) => name))
     const shares = ({ limits: own, queue }: JobContract) =>
@@ -123,6 +126,14 @@ export class Governor {
   /** Jobs of tenants wait in it. */
   sawTenants(queue: string): void {
     this.#memoryOf(queue).sawTenants()
+  }
+
+  /** Do jobs of these types take places that all workers of the process share? */
+  isLimitedHere(types: readonly { type: string }[]): boolean {
+    return types.some(({ type }) => {
+      const contract = this.#registry.find(type)
+      return contract !== undefined && isLimitedHere(contract)
+    })
   }
 
   /** Must its jobs be counted, or shared out among tenants? */

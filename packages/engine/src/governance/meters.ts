@@ -25,7 +25,7 @@ export function limitsOf(contract: JobContract, rules: Rules): Limit[] {
 
 interface Books {
   readonly standing: Standing
-  /** Runs of this process, by type. */
+  /** Runs of this process, by limit. */
   readonly here: ReadonlyMap<string, number>
   readonly nowMs: number
 }
@@ -39,7 +39,7 @@ export class Meters {
     const meterOf = (limit: Limit): Meter => {
       let meter = meters.get(limit.name)
       if (meter === undefined) {
-        meter = new Meter(limit, limitsByType, books)
+        meter = new Meter(limit, books)
         meters.set(limit.name, meter)
       }
       return meter
@@ -98,21 +98,19 @@ class Meter {
   readonly #windows = new Map<string, RateWindow>()
   readonly #heldUntilMs = new Map<string, number>()
   readonly #touched = new Set<string>()
-  #here = 0
+  #here: number
   #waitMs = Number.POSITIVE_INFINITY
 
-  constructor(limit: Limit, limitsByType: ReadonlyMap<string, readonly Limit[]>, books: Books) {
+  constructor(limit: Limit, books: Books) {
     this.#limit = limit
     this.#books = books
-    const { standing, here } = books
+    const { standing } = books
+    this.#here = books.here.get(limit.name) ?? 0
     for (const [tenant, jobs] of runningUnder(limit, standing)) {
       const scope = this.#scopeOf(tenant)
       this.#running.set(scope, (this.#running.get(scope) ?? 0) + jobs)
     }
     this.learn(standing.rates ?? [])
-    if (limit.perProcess === undefined) return
-    for (const [type, jobs] of here)
-      if (limitsByType.get(type)?.some(({ name }) => name === limit.name)) this.#here += jobs
   }
 
   get name(): string {

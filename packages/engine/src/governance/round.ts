@@ -34,7 +34,7 @@ export interface RoundRequest {
   readonly queue: string
   readonly slots: number
   readonly types: readonly { type: string }[]
-  /** Runs of this process, by type. */
+  /** Runs of this process, by limit. */
   readonly here: ReadonlyMap<string, number>
 }
 

@@ -3,6 +3,7 @@
 import { type Clock, monotonicMs } from '../clock.ts'
 import type { BreakerGate } from '../governance/breaker-gate.ts'
 import type { Governor } from '../governance/governor.ts'
+import { inTurn, runsHere } from '../governance/process-runs.ts'
 import { Beyond, LongWalk } from '../long-walk.ts'
 import type { Entry } from '../queue-entry.ts'
 import type { Database } from '../store/db.ts'
@@ -28,8 +29,6 @@ export interface ClaimerServices {
   gate?: BreakerGate
   workerId(): string
   mayTakeSuspect(): boolean
-  /** How many runs of each type this process has. */
-  runsByType(): ReadonlyMap<string, number>
   /** The claim's answer. `claim.workerId` is the one it was asked under. */
   onClaimed(jobs: readonly ClaimedJob[], claim: Claim, group: LaneGroup): void
   /** An answer took so long. */
@@ -99,16 +98,18 @@ export class Claimer {
   async #claimGoverned(group: LaneGroup, { queue, limit }: Share, types: readonly LaneType[]): Promise<boolean> {
     const { governor, dueIn } = this.#services
     const { wakeUps } = queue
-    const answer = await this.#claims.under(group, (claim) =>
-      governor.claim({
-        ...claim,
-        queue: queue.name,
-        slots: limit,
-        types,
-        mayTakeSuspect: this.#services.mayTakeSuspect(),
-        here: this.#services.runsByType(),
-      }),
-    )
+    const ask = () =>
+      this.#claims.under(group, (claim) =>
+        governor.claim({
+          ...claim,
+          queue: queue.name,
+          slots: limit,
+          types,
+          mayTakeSuspect: this.#services.mayTakeSuspect(),
+          here: runsHere,
+        }),
+      )
+    const answer = governor.isLimitedHere(types) ? await inTurn(ask) : await ask()
     if (answer.state === 'more' || queue.wakeUps !== wakeUps) return false
     queue.isDrained = true
     const isBusy = answer.state === 'busy'
@@ -180,10 +181,10 @@ export class Claimer {
     if (monotonicMs() < (this.#noProbeUntilMs.get(group) ?? 0)) return types
     for (const chance of chances) {
       const queues = wanted.filter(({ lane }) => lane.freeSlots > 0).map(({ queue }) => queue.name)
-      const about = { queues, mayTakeSuspect: this.#services.mayTakeSuspect(), here: this.#services.runsByType() }
-      const taken = await this.#claims.under(group, (claim) =>
-        claimProbe({ gate, governor }, chance, { ...claim, ...about }),
-      )
+      const about = { queues, mayTakeSuspect: this.#services.mayTakeSuspect(), here: runsHere }
+      const ask = () =>
+        this.#claims.under(group, (claim) => claimProbe({ gate, governor }, chance, { ...claim, ...about }))
+      const taken = governor.isLimitedHere(chance.types) ? await inTurn(ask) : await ask()
       // Nothing waits for it, or another process has the probe: other work must not pay for asking again and again.
       if (taken.jobs.length === 0) this.#noProbeUntilMs.set(group, monotonicMs() + NO_PROBE_PAUSE_MS)
     }

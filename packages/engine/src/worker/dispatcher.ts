@@ -1,6 +1,7 @@
 // The runs of this process: claimed jobs go through their lane's buffer into a slot, and leave when they are settled.
 import { monotonicMs } from '../clock.ts'
 import type { Registry } from '../contract/registry.ts'
+import { beganHere, endedHere } from '../governance/process-runs.ts'
 import { type ClaimedJob, FEW_JOBS } from '../store/job-claims.ts'
 import type { Board } from './board.ts'
 import type { Lane, LaneGroup } from './lane.ts'
@@ -50,12 +51,6 @@ export class Dispatcher {
     return this.#suspects > 0
   }
 
-  runsByType(): ReadonlyMap<string, number> {
-    const counts = new Map<string, number>()
-    for (const { job } of this.#runs) counts.set(job.type, (counts.get(job.type) ?? 0) + 1)
-    return counts
-  }
-
   /** `group`: the lanes that were claimed for. */
   accept(jobs: readonly ClaimedJob[], runId: string, group: LaneGroup): void {
     const claimedAtMs = monotonicMs()
@@ -103,8 +98,13 @@ export class Dispatcher {
 
   /** Its settlement is written, or given up. */
   forget(run: Run): void {
-    this.#runs.delete(run)
+    if (this.#runs.delete(run)) endedHere(run.contract)
     this.#settleIdle()
+  }
+
+  /** The worker has stopped: what could not be settled is left to rescuers, and takes no place of the process. */
+  forgetAll(): void {
+    for (const run of this.#runs) this.forget(run)
   }
 
   /** Gives back what has been waiting too long for a slot. */
@@ -139,6 +139,7 @@ export class Dispatcher {
     const contract = registry.get(job.type)
     const run = new Run(job, { runId, lane, place, claimedAtMs, contract, keys: registry.keys })
     this.#runs.add(run)
+    beganHere(contract)
     if (run.isSuspect) this.#suspects++
     return run
   }
@@ -169,7 +170,7 @@ export class Dispatcher {
       this.#clearPlace(run)
       if (run.isSuspect) this.#suspects--
       if (isOurs) this.#services.giveBack(run, why)
-      else this.#runs.delete(run)
+      else this.forget(run)
     }
   }
 

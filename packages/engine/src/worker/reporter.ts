@@ -41,7 +41,7 @@ export class Reporter {
       suspectJobId: started.find((run) => run.isSuspect)?.job.id ?? null,
       memory: memory.use(),
       isListening: isListening(),
-      permits: governor.permitsHere(dispatcher.runsByType()).slice(0, MAX_PERMITS),
+      permits: governor.permitsHere().slice(0, MAX_PERMITS),
     }
   }
 }

@@ -281,7 +281,6 @@ export class WorkerParts {
       isListenTrusted: () => this.wakeUps.isListenTrusted,
       prefetchFor: (lane) => prefetch.allowance(lane, monotonicMs()),
       mayTakeSuspect: () => !this.dispatcher.hasSuspect,
-      runsByType: () => this.dispatcher.runsByType(),
       onClaimed: (jobs, claim, group) => this.transitions.claimed(jobs, claim, group),
       onIdle: (queues) => events.emit('idle', { queues }),
       onError,

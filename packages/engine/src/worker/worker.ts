@@ -55,8 +55,7 @@ export class Worker {
 
   /** How many more could run in this process under a limit that has `perProcess`; undefined: it has none, or nobody uses it. */
   freePlaces(limit: string): number | undefined {
-    const { governor, dispatcher } = this.#parts
-    return governor.freeHere(limit, dispatcher.runsByType())
+    return this.#parts.governor.freeHere(limit)
   }
 
   get lanes(): readonly LaneDescription[] {
@@ -123,6 +122,7 @@ export class Worker {
     await lease.end(requests.current?.kind === 'stop' ? askedToStop(requests.current) : 'shut down')
     // Whatever still runs has lost its job: its transaction must not go on, let alone hold us up.
     await Promise.all([db.close(CLOSE_MS), budgetDb.close(CLOSE_MS), handlerDb.close(0)])
+    dispatcher.forgetAll()
     events.emit('worker_stopped', { workerId: this.id })
   }
 }

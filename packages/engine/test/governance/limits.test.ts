@@ -140,24 +140,33 @@ describe('a limit on what runs at once', () => {
     release.resolve()
   })
 
-  test('per process leaves what is beyond it in the database', async () => {
+  test('per process counts all workers of the process, and leaves what is beyond it in the database', async () => {
     await using t = await setup()
-    const few = defineLimit('chromium', { perProcess: 2 })
-    const job = defineJob({ type: 'page', queue: queues.a, payload, limits: [few] })
-    const doors = [gate(), gate()]
-    const millrace = t.client([job])
-    await millrace.enqueueMany(job, numbered(10))
-    const workers: Worker[] = []
-    for (const door of doors)
-      workers.push(await t.client([job]).work({ handlers: [implement(job, () => door.pass())] }))
-    await eventually(async () => doors.every((door) => door.running === 2))
-    expect(workers.map((worker) => worker.freePlaces('chromium'))).toEqual([0, 0])
+    const few = defineLimit('chromium', { perProcess: 3 })
+    const page = defineJob({ type: 'page', queue: queues.a, payload, limits: [few] })
+    const print = defineJob({ type: 'print', queue: queues.b, payload, limits: [few] })
+    const door = gate()
+    const pages = t.client([page])
+    const prints = t.client([print])
+    await pages.enqueueMany(page, numbered(20))
+    await prints.enqueueMany(print, numbered(20))
+    const workers: Worker[] = await Promise.all([
+      pages.work({ handlers: [implement(page, () => door.pass())] }),
+      pages.work({ handlers: [implement(page, () => door.pass())] }),
+      prints.work({ handlers: [implement(print, () => door.pass())] }),
+    ])
+    await eventually(async () => door.running === 3)
+    expect(workers.map((worker) => worker.freePlaces('chromium'))).toEqual([0, 0, 0])
     expect(workers[0]?.freePlaces('firefox')).toBeUndefined()
-    expect(await t.sql(`select count(*)::int from millrace.job where status = 'pending'`)).toEqual([{ count: 6 }])
-    for (const door of doors) door.open()
+    expect(await t.sql(`select count(*)::int from millrace.job where status = 'pending'`)).toEqual([{ count: 37 }])
+    for (let i = 0; i < 10; i++) {
+      door.letOne()
+      await eventually(async () => door.running === 3)
+    }
+    door.open()
     await eventually(isEmpty(t), 30_000)
-    expect(doors.map((door) => door.most)).toEqual([2, 2])
-    await eventually(async () => workers[0]?.freePlaces('chromium') === 2)
+    expect(door.most).toBe(3)
+    await eventually(async () => workers.every((worker) => worker.freePlaces('chromium') === 3))
   })
 })
 

@@ -59,7 +59,6 @@ async function setup() {
     isListenTrusted: () => true,
     prefetchFor: () => 0,
     mayTakeSuspect: () => true,
-    runsByType: () => new Map(),
     onClaimed: (jobs) => {
       claims.push(jobs)
       claimed.resolve(jobs)

@@ -133,7 +133,6 @@ const makers: Record<string, (services: ClientServices, t: Setup) => Service | P
       isListenTrusted: () => true,
       prefetchFor: () => 0,
       mayTakeSuspect: () => true,
-      runsByType: () => new Map(),
       onClaimed: () => {},
       onIdle: () => idleOrStopped.resolve(),
       onError,
