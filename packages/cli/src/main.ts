@@ -57,7 +57,8 @@ export async function main(argv: readonly string[] = process.argv): Promise<void
   await completeTree(program()).parseAsync(argv)
 }
 
-function program(): Command {
+/** All commands, as they are declared. */
+export function program(): Command {
   return (
     new Command('millrace')
       .description('Background jobs for TypeScript on PostgreSQL.')
