@@ -141,7 +141,7 @@ describe('tenants that may not run', () => {
     async (_, contract, holdBack, count) => {
       await using t = await queue()
       // Enough that the index is as deep as it will be.
-      await t.fill(`'active ' || i % 20`, 20_000)
+      await t.fill(`'active ' || i % 20`, 5_000)
       const before = await t.buffers()
       await holdBack(t, count)
       await t.fill(`'held ' || i`, count, contract)
