@@ -1,5 +1,6 @@
 // Ends the lease of a worker whose process is gone, for whoever watched it die: a process manager.
 import type { ClientConfig } from 'pg'
+import { typed } from './client/typed-errors.ts'
 import { connectionOf } from './store/connection-config.ts'
 import { Database } from './store/db.ts'
 import { workerEnd } from './store/workers.ts'
@@ -22,7 +23,7 @@ export async function endWorker(
     maxConnections: 1,
   })
   try {
-    return await workerEnd(db, null, workerId, options.reason)
+    return await typed(workerEnd(db, null, workerId, options.reason), db.schema)
   } finally {
     await db.close()
   }

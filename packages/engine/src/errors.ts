@@ -19,12 +19,17 @@ export type MillraceErrorCode =
   | 'key_busy'
   | 'enqueue_unknown'
   | 'not_a_transaction'
+  | 'transaction_failed'
   | 'lease_lost'
   | 'timed_out'
   | 'isolated_crash'
   | 'invalid_result'
   | 'database_unavailable'
   | 'database_timeout'
+  | 'connection_lost'
+  | 'database_refused'
+  | 'permission_denied'
+  | 'schema_missing'
   | 'unsupported_database'
   | 'schema_too_old'
   | 'schema_too_new'
@@ -301,6 +306,17 @@ export class NotATransaction extends MillraceError {
   }
 }
 
+/** The caller's transaction is no longer open: its connection broke, or an earlier statement failed. */
+export class TransactionFailed extends MillraceError {
+  constructor(cause: unknown) {
+    super(
+      'transaction_failed',
+      `The transaction that was passed as \`tx\` cannot go on (${messageOf(cause)}). Postgres rolls back all of it, so nothing was written. Roll back, begin a new transaction and do all of it again.`,
+      cause,
+    )
+  }
+}
+
 /** This run no longer owns its job: another one has taken over, or soon will. Effects of its transaction were rolled back. */
 export class LeaseLost extends MillraceError {
   constructor(detail: string) {
@@ -380,7 +396,7 @@ export class DatabaseUnavailable extends MillraceError {
   readonly address: string | undefined
 
   constructor(cause: unknown, address?: string) {
-    const detail = cause instanceof Error ? cause.message || cause.name : String(cause)
+    const detail = messageOf(cause)
     super(
       'database_unavailable',
       address === undefined
@@ -408,6 +424,54 @@ export class DatabaseTimeout extends MillraceError {
   }
 }
 
+/** The connection broke before the answer came. */
+export class ConnectionLost extends MillraceError {
+  constructor(cause: unknown) {
+    super(
+      'connection_lost',
+      `The connection to Postgres broke before its answer came (${messageOf(cause)}). A change may have happened or not: look, then try again.`,
+      cause,
+    )
+  }
+}
+
+/** Postgres refused a statement, and would refuse it again. Nothing was changed. */
+export class DatabaseRefused extends MillraceError {
+  constructor(cause: Error & { code?: string | undefined }) {
+    super(
+      'database_refused',
+      `Postgres refused a statement of Millrace (${cause.message}, SQLSTATE ${cause.code}). Nothing was changed. See \`cause\` for all that Postgres says.`,
+      cause,
+    )
+  }
+}
+
+/** The role of the connection lacks rights on the schema. */
+export class PermissionDenied extends MillraceError {
+  constructor(schema: string, cause: unknown) {
+    super(
+      'permission_denied',
+      `The role of this connection lacks a right on the schema "${schema}" (${messageOf(cause)}). Nothing was changed. Connect as the role that ran \`millrace migrate\`, or grant this role the same rights.`,
+      cause,
+    )
+  }
+}
+
+/** The database has no schema of Millrace, or one of an older version. */
+export class SchemaMissing extends MillraceError {
+  constructor(schema: string, cause: unknown) {
+    super(
+      'schema_missing',
+      `This database lacks what Millrace needs in the schema "${schema}" (${messageOf(cause)}). Run \`${migrateCommand(schema)}\` on it, then try again.`,
+      cause,
+    )
+  }
+}
+
+const migrateCommand = (schema: string): string =>
+  schema === 'millrace' ? 'millrace migrate' : `millrace migrate --schema ${schema}`
+const messageOf = (cause: unknown): string => (cause instanceof Error ? cause.message || cause.name : String(cause))
+
 export class UnsupportedDatabase extends MillraceError {
   constructor(message: string) {
     super('unsupported_database', message)
@@ -419,10 +483,9 @@ export class SchemaTooOld extends MillraceError {
   readonly missing: readonly string[]
 
   constructor(schema: string, missing: readonly string[]) {
-    const command = schema === 'millrace' ? 'millrace migrate' : `millrace migrate --schema ${schema}`
     super(
       'schema_too_old',
-      `The schema "${schema}" lacks ${missing.join(', ')}, which this version of Millrace needs. Run \`${command}\`, then start again.`,
+      `The schema "${schema}" lacks ${missing.join(', ')}, which this version of Millrace needs. Run \`${migrateCommand(schema)}\`, then start again.`,
     )
     this.missing = missing
   }

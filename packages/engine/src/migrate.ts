@@ -1,5 +1,7 @@
 // Migrating as programs and the command line do it: the schema, then the archive's partitions for the days ahead.
 import type { ClientConfig } from 'pg'
+import { typed } from './client/typed-errors.ts'
+import type { Database } from './store/db.ts'
 import { type AppliedMigration, migrate as applyMigrations, type MigrateOptions } from './store/migrator.ts'
 import { ensurePartitions } from './store/partitions.ts'
 
@@ -10,8 +12,6 @@ export function migrate(
   connection: string | ClientConfig,
   options: Omit<MigrateOptions, 'afterMigrate'> = {},
 ): Promise<AppliedMigration[]> {
-  return applyMigrations(connection, {
-    ...options,
-    afterMigrate: async (db) => void (await ensurePartitions(db, null)),
-  })
+  const afterMigrate = async (db: Database) => void (await ensurePartitions(db, null))
+  return typed(applyMigrations(connection, { ...options, afterMigrate }), options.schema ?? 'millrace')
 }

@@ -25,6 +25,7 @@ import { type JobResult, type ResultOptions, Results } from './client/results.ts
 import { type RetryResult, retryJob } from './client/retry.ts'
 import { Schedules } from './client/schedules.ts'
 import { Tenants } from './client/tenants.ts'
+import { typed, withTypedErrors } from './client/typed-errors.ts'
 import { Workers } from './client/workers.ts'
 import { Workflows } from './client/workflows.ts'
 import { type ClientServices, clientServices } from './client-services.ts'
@@ -89,21 +90,22 @@ export class Millrace {
   constructor(options: MillraceOptions) {
     const services = clientServices(options)
     this.#services = services
+    const area = <Area extends object>(made: Area) => withTypedErrors(made, services.db.schema)
     this.events = services.events
-    this.deadLetters = new DeadLetters(services)
-    this.budgets = new BudgetClient(services)
-    this.catalogue = new Catalogue(services)
-    this.tenants = new Tenants(services)
-    this.pauses = new Pauses(services)
-    this.limits = new Limits(services)
-    this.audit = new Audit(services)
-    this.breakers = new CircuitBreakers(services)
-    this.encryptionKeys = new EncryptionKeys(services)
-    this.keys = new Keys(services)
-    this.historySettings = new HistorySettings(services)
-    this.schedules = new Schedules(services)
-    this.workflows = new Workflows(services)
-    this.workers = new Workers(services)
+    this.deadLetters = area(new DeadLetters(services))
+    this.budgets = area(new BudgetClient(services))
+    this.catalogue = area(new Catalogue(services))
+    this.tenants = area(new Tenants(services))
+    this.pauses = area(new Pauses(services))
+    this.limits = area(new Limits(services))
+    this.audit = area(new Audit(services))
+    this.breakers = area(new CircuitBreakers(services))
+    this.encryptionKeys = area(new EncryptionKeys(services))
+    this.keys = area(new Keys(services))
+    this.historySettings = area(new HistorySettings(services))
+    this.schedules = area(new Schedules(services))
+    this.workflows = area(new Workflows(services))
+    this.workers = area(new Workers(services))
     this.#workers = new ClientWorkers(services)
     this.#results = new Results(services, { isNotifyEnabled: services.isNotifyEnabled })
     this.#eraser = new Eraser(services)
@@ -117,7 +119,7 @@ export class Millrace {
     payload: PayloadInput<C>,
     ...[options]: OptionsArgument<C>
   ): Promise<EnqueueResult> {
-    return this.#services.enqueuer.enqueue(contract, payload, options ?? {})
+    return this.#typed(this.#services.enqueuer.enqueue(contract, payload, options ?? {}))
   }
 
   /** Writes many jobs of one type, all or none. The results are by position. */
@@ -126,46 +128,46 @@ export class Millrace {
     payloads: readonly PayloadInput<C>[],
     ...[options]: OptionsArgument<C>
   ): Promise<EnqueueResult[]> {
-    return this.#services.enqueuer.enqueueMany(contract, payloads, options ?? {})
+    return this.#typed(this.#services.enqueuer.enqueueMany(contract, payloads, options ?? {}))
   }
 
   /** As enqueue, for callers that know the type only by name, such as a command line. */
   async enqueueByType(type: string, payload: unknown, options: EnqueueOptions = {}): Promise<EnqueueResult> {
-    return this.#services.enqueuer.enqueue(this.#services.registry.get(type), payload, options)
+    return this.#typed(this.#services.enqueuer.enqueue(this.#services.registry.get(type), payload, options))
   }
 
   /** A waiting job ends at once; a running one is asked to stop. `reason` default: who cancelled it. */
   cancel(id: string, options: { by: string; reason?: string }): Promise<CancelResult> {
-    return this.#services.jobs.cancel(id, options)
+    return this.#typed(this.#services.jobs.cancel(id, options))
   }
 
   /** Tries a job again: a waiting one at once, a dead one by redriving its letter as a new job. */
   retry(id: string, options: RedriveOptions): Promise<RetryResult> {
-    return retryJob({ jobs: this.#services.jobs, deadLetters: this.deadLetters }, id, options)
+    return this.#typed(retryJob({ jobs: this.#services.jobs, deadLetters: this.deadLetters }, id, options))
   }
 
   /** Makes a waiting job due now. False: it is not waiting. */
   runNow(id: string, options: { by: string }): Promise<boolean> {
-    return this.#services.jobs.runNow(id, options)
+    return this.#typed(this.#services.jobs.runNow(id, options))
   }
 
   /** Why does this job not run? What holds it, who holds it, until when, and what to do. Throws JobNotFound. */
   explain(id: string): Promise<Explanation> {
-    return this.#explainers.explain(id)
+    return this.#typed(this.#explainers.explain(id))
   }
 
   /** Gives a waiting job another priority: lower runs first. */
   prioritise(id: string, priority: number, options: PrioritiseOptions): Promise<PrioritiseResult> {
-    return prioritiseJob(this.#services, id, priority, options)
+    return this.#typed(prioritiseJob(this.#services, id, priority, options))
   }
 
   job(id: string): Promise<Job | undefined> {
-    return this.#services.jobs.get(id)
+    return this.#typed(this.#services.jobs.get(id))
   }
 
   /** Jobs, live and archived, newest first. */
   jobs(filter: JobFilter = {}): Promise<Job[]> {
-    return this.#services.jobs.list(filter)
+    return this.#typed(this.#services.jobs.list(filter))
   }
 
   /**
@@ -176,32 +178,32 @@ export class Millrace {
     id: string,
     options: ResultOptions<C> = {},
   ): Promise<JobResult<ResultOutput<C>>> {
-    return this.#results.result(id, options)
+    return this.#typed(this.#results.result(id, options))
   }
 
   /** The failed attempts of a job, oldest first. */
   attempts(id: string): Promise<JobAttempt[]> {
-    return this.#services.jobs.attempts(id)
+    return this.#typed(this.#services.jobs.attempts(id))
   }
 
   /** Every transition of a job, oldest first, of types whose history is kept. */
   history(id: string): Promise<JobEvent[]> {
-    return this.#services.jobs.history(id)
+    return this.#typed(this.#services.jobs.history(id))
   }
 
   /** What a job has recorded by ctx.step, and a step that it is at: so far has it come. */
   steps(id: string): Promise<JobStep[]> {
-    return this.#services.jobs.steps(id)
+    return this.#typed(this.#services.jobs.steps(id))
   }
 
   /** All jobs that share a correlation id, live and archived, in order of creation. */
   jobsByCorrelation(correlationId: string, options: CorrelationOptions = {}): Promise<CorrelatedJobs> {
-    return this.#correlations.jobs(correlationId, options)
+    return this.#typed(this.#correlations.jobs(correlationId, options))
   }
 
   /** The same jobs and, in order of time, what happened to them: enqueued, each run, cancelled. */
   correlationTrace(correlationId: string, options: CorrelationOptions = {}): Promise<CorrelationTrace> {
-    return this.#correlations.trace(correlationId, options)
+    return this.#typed(this.#correlations.trace(correlationId, options))
   }
 
   /**
@@ -209,21 +211,21 @@ export class Millrace {
    * cancelled first, running ones asked to stop and named in the answer. Repeat it after a failure: it goes on.
    */
   erase(request: EraseRequest): Promise<EraseResult> {
-    return this.#eraser.erase(request)
+    return this.#typed(this.#eraser.erase(request))
   }
 
   queues(): Promise<QueueCount[]> {
-    return this.#services.jobs.queues()
+    return this.#typed(this.#services.jobs.queues())
   }
 
   /** Which tables with a tenant's column lack what ctx.tenantDb relies on. For a test of yours, or a check in CI. */
   checkTenantPolicies(options: TenantPolicyOptions = {}): Promise<TenantPolicyReport> {
-    return checkTenantPolicies(this.#services.db, options)
+    return this.#typed(checkTenantPolicies(this.#services.db, options))
   }
 
   /** Starts a worker in this process. Refuses a server or schema on which the guarantees would not hold. */
   work(options: WorkOptions): Promise<Worker> {
-    return this.#workers.start(options)
+    return this.#typed(this.#workers.start(options))
   }
 
   /** What millrace/testing works with. Not public: only the type of this class is exported. */
@@ -235,6 +237,10 @@ export class Millrace {
   close(): Promise<void> {
     this.#closed ??= this.#closeAll()
     return this.#closed
+  }
+
+  #typed<Answer>(answer: Promise<Answer>): Promise<Answer> {
+    return typed(answer, this.#services.db.schema)
   }
 
   async #closeAll(): Promise<void> {

@@ -19,6 +19,8 @@ const stateOf = (error: unknown): string => (error instanceof pg.DatabaseError ?
 
 /** An earlier statement has failed the transaction: only a rollback, whole or to a savepoint, is still possible. */
 export const isInFailedTransaction = (error: unknown): boolean => stateOf(error) === sqlState.inFailedTransaction
+/** The transaction is over, or nothing but a rollback is possible in it. */
+export const isTransactionOver = (error: unknown): boolean => /^(08|25P0[23]|57P0[123])/.test(stateOf(error))
 export const isLockTimeout = (error: unknown): boolean => stateOf(error) === sqlState.lockNotAvailable
 export const isPermissionDenied = (error: unknown): boolean => stateOf(error) === sqlState.permissionDenied
 export const isConflict = (error: unknown): boolean => sqlState.duplicates.has(stateOf(error))

@@ -5,6 +5,8 @@
 // for together shares a way to the server. A caller's connection gets one at a time.
 import pg from 'pg'
 import { monotonicMs } from '../clock.ts'
+import { MillraceError, TransactionFailed, Unrecoverable } from '../errors.ts'
+import { isTransactionOver } from '../sql-state.ts'
 import { demandTransaction } from './begun.ts'
 import type { Session } from './db.ts'
 import { ALWAYS_KEPT, type KeptPlans, preparedName } from './kept-plan.ts'
@@ -138,10 +140,28 @@ export class CommitUnknown extends Error {
 /** Our statements on a transaction that the caller owns. Throws NotATransaction. */
 export function sessionOn(tx: Queryable, schema: string): Transaction {
   demandTransaction(tx)
-  return tx instanceof TenantTransaction ? new TenantSession(tx, schema) : new Transaction(tx, schema)
+  return tx instanceof TenantTransaction ? new TenantSession(tx, schema) : new CallersSession(tx, schema)
 }
 
-class TenantSession extends Transaction {
+class CallersSession extends Transaction {
+  override run<Row>(statement: StatementName, values: readonly unknown[]): Promise<Row[]> {
+    return super.run<Row>(statement, values).catch(throwCallers)
+  }
+
+  override tuples<Tuple>(statement: StatementName, values: readonly unknown[]): Promise<Tuple[]> {
+    return super.tuples<Tuple>(statement, values).catch(throwCallers)
+  }
+}
+
+/** A driver's own words about a transaction that is gone become a TransactionFailed; a refusal by the server stays. */
+function throwCallers(error: unknown): never {
+  const isRefusal = error instanceof pg.DatabaseError && !isTransactionOver(error)
+  throw isRefusal || error instanceof MillraceError || error instanceof Unrecoverable
+    ? error
+    : new TransactionFailed(error)
+}
+
+class TenantSession extends CallersSession {
   readonly tenantTx: TenantTransaction
 
   constructor(tenantTx: TenantTransaction, schema: string) {

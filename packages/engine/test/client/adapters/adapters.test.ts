@@ -3,7 +3,7 @@ import { sql as drizzleSql } from 'drizzle-orm'
 import { drizzle } from 'drizzle-orm/node-postgres'
 import knex from 'knex'
 import { CamelCasePlugin, Kysely, sql as kyselySql, PostgresDialect } from 'kysely'
-import { defineJob, defineQueues, implement, KeyBusy, NotATransaction, type Queryable } from 'millrace'
+import { defineJob, defineQueues, implement, KeyBusy, NotATransaction, type Queryable, SchemaMissing } from 'millrace'
 import { fromDrizzle, fromKnex, fromKysely, fromPrisma } from 'millrace/adapters'
 import pg from 'pg'
 import { describe, expect, test } from 'vitest'
@@ -226,10 +226,11 @@ describe.each(Object.entries(libraries))('a transaction of %s', (_, open) => {
     await using t = await withLibrary()
     const lost = t.client([job], { schema: 'nowhere' })
     const error = await t.library.transaction((tx) => lost.enqueue(job, { n: 1 }, { tx })).catch((thrown) => thrown)
-    expect(error).toBeInstanceOf(pg.DatabaseError)
+    expect(error).toBeInstanceOf(SchemaMissing)
+    expect(error.cause).toBeInstanceOf(pg.DatabaseError)
     // Which of the two, depends on the version of Postgres.
-    expect(['42P01', '3F000']).toContain(error.code)
-    expect(error.message).toMatch(/"nowhere.*" does not exist$/)
+    expect(['42P01', '3F000']).toContain(error.cause.code)
+    expect(error.cause.message).toMatch(/"nowhere.*" does not exist$/)
   })
 
   test('is told KeyBusy when it limits how long it waits for a key', async () => {
