@@ -12,6 +12,7 @@ import { encryptionKeysCommand } from './commands/encryption-keys.ts'
 import { enqueueCommand } from './commands/enqueue.ts'
 import { eraseCommand } from './commands/erase.ts'
 import { explainCommand } from './commands/explain.ts'
+import { failCommand } from './commands/fail.ts'
 import { historyCommand } from './commands/history.ts'
 import { jobCommand } from './commands/job.ts'
 import { jobsCommand } from './commands/jobs.ts'
@@ -80,6 +81,7 @@ export function program(): Command {
       .addCommand(historyCommand())
       .addCommand(explainCommand())
       .addCommand(cancelCommand())
+      .addCommand(failCommand())
       .addCommand(retryCommand())
       .addCommand(prioritiseCommand())
       .addCommand(deadCommand())

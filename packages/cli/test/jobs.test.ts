@@ -121,3 +121,22 @@ test('cancel ends waiting jobs, and says by its exit code if one was over alread
   ])
   expect(late.code).toBe(1)
 })
+
+test('fail fails an attempt of a job, or for good, and says by its exit code if one was over already', async () => {
+  await using t = await setup()
+  const { id } = await t.millrace.enqueue(nap, {})
+  const why = ['--reason', 'too loud', '--by', 'ann']
+  const first = await t.run('fail', id, ...why)
+  expect(first).toMatchObject({
+    code: 0,
+    out: expect.stringMatching(/has failed attempt 1 and is tried again in \d+ s/),
+  })
+  expect(await t.run('fail', id, ...why, '--final')).toMatchObject({ code: 0, out: `Job ${id} is a dead letter.\n` })
+  const late = await t.run('fail', id, '999', ...why, '--json')
+  expect(JSON.parse(late.out)).toEqual([
+    { job: id, status: 'finished', as: 'dead' },
+    { job: '999', status: 'not_found' },
+  ])
+  expect(late.code).toBe(1)
+  expect(await t.run('fail', id)).toMatchObject({ code: 1, err: expect.stringMatching(/--reason/) })
+})

@@ -15,6 +15,7 @@ import type { EnqueueOptions, OptionsArgument } from './client/enqueue-options.t
 import type { EnqueueResult } from './client/enqueuer.ts'
 import { type EraseRequest, type EraseResult, Eraser } from './client/erasure.ts'
 import { Explainers, type Explanation } from './client/explain.ts'
+import { type FailOptions, type FailResult, failJob } from './client/fail.ts'
 import { HistorySettings } from './client/history-settings.ts'
 import { Keys } from './client/keys.ts'
 import { Limits } from './client/limits.ts'
@@ -139,6 +140,11 @@ export class Millrace {
   /** A waiting job ends at once; a running one is asked to stop. `reason` default: who cancelled it. */
   cancel(id: string, options: { by: string; reason?: string }): Promise<CancelResult> {
     return this.#typed(this.#services.jobs.cancel(id, options))
+  }
+
+  /** Fails a job by hand: a failed attempt under its retry rules, or a dead letter now. A running one is aborted first. */
+  fail(id: string, options: FailOptions): Promise<FailResult> {
+    return failJob(this.#services, id, options)
   }
 
   /** Tries a job again: a waiting one at once, a dead one by redriving its letter as a new job. */

@@ -1,4 +1,4 @@
-// What people change about live jobs: cancel, run now, prioritise.
+// What people change about live jobs: cancel, run now, prioritise, fail.
 import type { Now } from '../clock.ts'
 import type { Retention } from '../contract/job.ts'
 import { plainArray, textArray } from './arrays.ts'
@@ -51,6 +51,23 @@ export function jobCancelRunning(
 
 export function jobRunNow(session: Session, now: Now, ids: readonly string[]): Promise<KeyedRow[]> {
   return session.run('jobRunNow', [now, plainArray(ids)])
+}
+
+/** A job that is about to be failed by hand. */
+export interface TakenJob extends KeyedRow {
+  runId: string
+  /** The worker that runs it. Null: it was waiting. */
+  holder: string | null
+  type: string
+  attempt: number
+  maxAttempts: number
+  workflowId: string | null
+}
+
+/** In the transaction that settles it. */
+export async function jobTake(tx: Session, now: Now, id: string): Promise<TakenJob | undefined> {
+  const [taken] = await tx.run<TakenJob>('jobTake', [now, id])
+  return taken
 }
 
 export function jobPrioritise(
