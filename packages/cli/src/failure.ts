@@ -20,8 +20,6 @@ export function failureText(error: unknown): string {
     const { stack, code } = (error.cause ?? {}) as NodeJS.ErrnoException
     return `${error.message}${stack && code !== 'MODULE_NOT_FOUND' ? `\n\n${stack}` : ''}`
   }
-  if (isUnmigrated(error))
-    return `The database has no Millrace schema, or an older one (${error.message}). Run \`millrace migrate\`, then try again.`
   const known = [
     MillraceError,
     EmbeddedUnusable,
@@ -34,10 +32,6 @@ export function failureText(error: unknown): string {
   ]
   return known.some((each) => error instanceof each) ? error.message : (error.stack ?? error.message)
 }
-
-/** Postgres misses a schema, a table or a column. */
-const isUnmigrated = (error: Error): boolean =>
-  ['3F000', '42P01', '42703'].includes(String((error as { code?: unknown }).code))
 
 /** Says what went wrong and ends the process. */
 export function fail(command: Command, error: unknown): never {

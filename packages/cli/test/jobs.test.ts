@@ -81,7 +81,9 @@ test('commands that look need a database that exists, and say when it is not mig
   expect(await home.servers()).toEqual([])
   await using database = await freshDatabase({ migrated: false })
   await using empty = new Program(['dead'], { DATABASE_URL: database.url })
-  expect((await empty.ended()).err).toMatch(/^error: The database has no Millrace schema.*Run `millrace migrate`.*\n$/)
+  expect((await empty.ended()).err).toMatch(
+    /^error: This database lacks what Millrace needs.*Run `millrace migrate`.*\n$/,
+  )
 })
 
 test('a command that fails stops the embedded database that was started for it', async () => {
