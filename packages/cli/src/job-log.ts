@@ -13,8 +13,8 @@ export function logJobs({ events }: Millrace, logger: Logger): void {
   events.on('job_died', ({ job, reason, failure }) =>
     logger.error({ ...named(job), reason, error: failure.message }, 'job failed for good'),
   )
-  events.on('job_rescued', ({ id, type, outcome }) =>
-    logger.warn({ job: id, type, outcome }, 'job rescued from a dead worker'),
+  events.on('job_rescued', ({ id, type, outcome, worker }) =>
+    logger.warn({ job: id, type, outcome, worker }, 'job rescued from a dead worker'),
   )
   logWorkflows(events, logger)
 }

@@ -1,4 +1,6 @@
 import { defineJob, defineQueues, discard, implement } from 'millrace'
+import { jobInState } from 'millrace/testing'
+import pg from 'pg'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { freshDatabase } from '../../engine/test/support/database.ts'
@@ -141,4 +143,17 @@ test('fail fails an attempt of a job, or for good, and says by its exit code if 
   ])
   expect(late.code).toBe(1)
   expect(await t.run('fail', id)).toMatchObject({ code: 1, err: expect.stringMatching(/--reason/) })
+})
+
+test('a job whose worker is silent is not shown as one that simply runs', async () => {
+  await using t = await setup()
+  const { id } = await jobInState(t.millrace, 'processing', { contract: nap, payload: {} })
+  const db = new pg.Client(t.env.DATABASE_URL)
+  await db.connect()
+  const quiet = "heartbeat_at = now() - interval '20 seconds', expires_at = now() + interval '25 seconds'"
+  await db.query(`update millrace.worker set host = 'web-3', pid = 411, ${quiet}`)
+  await db.end()
+  const silence = /Its worker \S+ \(pid 411 on host web-3\) has not been heard of for \d+ s\. .* its lease runs out at /
+  expect((await t.run('job', id)).out).toMatch(silence)
+  expect((await t.run('explain', id)).out).toMatch(silence)
 })

@@ -40,8 +40,14 @@ export interface MillraceEvents {
   job_returned: { job: JobRef; why: string }
   /** The run ended, but its fence no longer held: nothing was recorded. */
   job_fence_lost: { job: JobRef }
-  /** A run was taken from a dead worker, or fenced off because it was stuck. `reason` says why it is dead. */
-  job_rescued: { id: string; type: string; outcome: 'requeued' | 'dead' | 'cancelled'; reason: DeadReason | null }
+  /** A run was taken from a dead worker, or fenced off because it was stuck: then `worker` is null. `reason` says why it is dead. */
+  job_rescued: {
+    id: string
+    type: string
+    outcome: 'requeued' | 'dead' | 'cancelled'
+    reason: DeadReason | null
+    worker: { id: string; host: string; pid: number } | null
+  }
   /** A handler went on after its run was fenced off: its slot stays taken until it returns. */
   slot_leaked: { job: JobRef }
   slot_recovered: { job: JobRef }

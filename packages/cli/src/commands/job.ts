@@ -26,8 +26,10 @@ async function act(id: string, options: ClientOptions, command: Command): Promis
     if (job === undefined) throw noSuchJob(id)
     const attempts = await millrace.attempts(id)
     const steps = await millrace.steps(id)
-    if (options.json) return printJson({ ...job, attempts, steps })
-    print(block(job, { letter: await letterOf(millrace, job), workflow: await workflowOf(millrace, job) }))
+    const silence = await silenceOf(millrace, job)
+    if (options.json) return printJson({ ...job, silence, attempts, steps })
+    const links = { letter: await letterOf(millrace, job), workflow: await workflowOf(millrace, job) }
+    print(block(job, { ...links, silence }))
     if (attempts.length > 0) print(`\n${table(['ATTEMPT', 'FAILED', 'ERROR'], attempts.map(attemptRow))}`)
     if (steps.length > 0) print(`\n${table(['STEP', 'FINISHED', 'TOOK'], steps.map(stepRow))}`)
   })
@@ -36,6 +38,13 @@ async function act(id: string, options: ClientOptions, command: Command): Promis
 function noSuchJob(id: string): Refused {
   if (!/^\d{1,19}$/.test(id)) return new Refused(`"${oneLine(id, 40)}" is not the id of a job: expected a number.`)
   return new Refused(`There is no job ${id}. It never existed, or its time in the archive is over.`)
+}
+
+/** That its worker may be dead, and when the job is rescued then; null: it does not run, or its worker was heard of lately. */
+async function silenceOf(millrace: Millrace, { id, status }: Job): Promise<string | null> {
+  if (status !== 'processing') return null
+  const { reasons } = await millrace.explain(id)
+  return reasons.find(({ mechanism }) => mechanism === 'worker')?.sentence ?? null
 }
 
 /** "17, pending": the dead letter of a dead job. */
@@ -63,6 +72,7 @@ function endOf({ startedAt, finishedAt }: Job): string | null {
 }
 
 interface Links {
+  silence: string | null
   letter: string | null
   workflow: string | null
 }
@@ -82,6 +92,7 @@ function block(job: Job, links: Links): string {
     ['Workflow', links.workflow],
     ['Created', `${job.createdAt.toISOString()}${job.createdBy === null ? '' : ` by ${job.createdBy}`}`],
     ['Worker', job.workerId],
+    ['Silence', links.silence],
     ['Run', job.runId],
     ['Started', job.startedAt?.toISOString() ?? null],
     ['Ended', endOf(job)],

@@ -10,6 +10,7 @@ import { explainOverload } from '../governance/overload-reason.ts'
 import { explainPauses, explainTenant } from '../governance/pause-reason.ts'
 import { explainPayloadVersion } from '../governance/payload-version.ts'
 import type { Explainer, Mechanism, Reason } from '../governance/reason.ts'
+import { explainRunning } from '../governance/run-reason.ts'
 import { explainDue, explainWorker } from '../governance/waiting-reasons.ts'
 import { type JobWorkflow, workflowOf } from '../governance/workflow-place.ts'
 import type { Database } from '../store/db.ts'
@@ -20,7 +21,7 @@ import { shownJob } from './protect.ts'
 
 export interface Explanation {
   readonly job: Job
-  /** One sentence: why it does not run, or that it does. */
+  /** Why it does not run, or that it does, in a sentence or two. */
   readonly summary: string
   /** All that holds it, what nobody can wait out first. */
   readonly reasons: readonly Reason[]
@@ -65,7 +66,10 @@ export class Explainers {
     const job = shownJob(registry, found)
     const workflow = await workflowOf(db, id)
     if (job.finishedAt !== null) return { ...settled, job, workflow, summary: endOf(job) }
-    if (job.status === 'processing') return { ...settled, job, workflow, summary: runOf(job) }
+    if (job.status === 'processing') {
+      const { summary, reason } = await explainRunning(db, job)
+      return { ...settled, job, workflow, summary, reasons: reason === undefined ? [] : [reason] }
+    }
     const now = clock.databaseNow()
     const reasons = await this.#reasons(found)
     const ahead = await explainAhead(db, now, id)
@@ -90,10 +94,6 @@ const endingOf = ({ until }: Reason): number => until?.getTime() ?? Number.POSIT
 function endOf({ status, finishedAt, reason, lastError }: Job): string {
   const why = reason ?? lastError
   return `It ended ${finishedAt?.toISOString()}: ${status}${why === null ? '' : ` (${why})`}.`
-}
-
-function runOf({ startedAt, workerId, attempt }: Job): string {
-  return `It is running: attempt ${attempt}, since ${startedAt?.toISOString()}, on worker ${workerId}.`
 }
 
 function turnOf(job: Job, { own, others, running }: Ahead): string {

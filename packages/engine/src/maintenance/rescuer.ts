@@ -13,7 +13,7 @@ import type { Events } from '../events.ts'
 import { failureOf } from '../failure.ts'
 import { isRefused } from '../sql-state.ts'
 import type { Database, Session } from '../store/db.ts'
-import { jobOrphans, jobOverdue, type Orphan } from '../store/running-jobs.ts'
+import { jobOrphans, jobOverdue, type Orphan, type Overdue } from '../store/running-jobs.ts'
 import { endsStep, giveBack, type Settlement, settle } from '../store/settlements.ts'
 import { type DeadWorker, rescueNeeds, workerExpire } from '../store/workers.ts'
 import type { Ticker } from './loop.ts'
@@ -88,9 +88,10 @@ export class Rescuer implements Ticker<RescueResult> {
   }
 
   /** Finds runs and settles them in one transaction, so that the rows found are the rows written. */
-  async #settleLocked<
-    Found extends { id: string; runId: string; type: string; queue: string; workflowId: string | null },
-  >(find: (tx: Session) => Promise<Found[]>, settlementOf: (found: Found) => Settlement): Promise<Found[]> {
+  async #settleLocked<Found extends Overdue & Partial<Orphan>>(
+    find: (tx: Session) => Promise<Found[]>,
+    settlementOf: (found: Found) => Settlement,
+  ): Promise<Found[]> {
     const { events, metrics } = this.#services
     const found = await this.#inOneTransaction(find, settlementOf).catch((error: unknown) => {
       if (!isRefused(error)) throw error
@@ -104,8 +105,8 @@ export class Rescuer implements Ticker<RescueResult> {
     const outcomes = { finish: 'cancelled', requeue: 'requeued', bury: 'dead' } as const
     for (const { row, settlement } of found) {
       const reason = settlement.kind === 'bury' ? settlement.reason : null
-      events.emit('job_rescued', { id: row.id, type: row.type, outcome: outcomes[settlement.kind], reason })
-      const { queue, type } = row
+      const { id, queue, type } = row
+      events.emit('job_rescued', { id, type, outcome: outcomes[settlement.kind], reason, worker: deadWorkerOf(row) })
       const outcome = settlement.kind === 'requeue' ? 'crashed' : outcomes[settlement.kind]
       metrics?.count({ queue, type, tenant: null, outcome, durationMs: null, waitMs: null })
     }
@@ -138,9 +139,11 @@ export class Rescuer implements Ticker<RescueResult> {
     }
     if (orphan.crashes + 1 >= MAX_CRASHES) {
       const message = `The worker process died ${MAX_CRASHES} times while running this job.`
-      return this.#bury(orphan, 'crash_loop', 'CrashLoop', message)
+      return this.#bury(orphan, 'crash_loop', 'CrashLoop', message, `The last time it ran on ${placeOf(orphan)}.`)
     }
-    return { kind: 'requeue', id, runId, delayMs: null, refund: true, crash: 'count', failure: null }
+    const died = failureOf('WorkerDied', 'Its worker died.')
+    const failure = { ...died, message: `It ran on ${placeOf(orphan)}.`, logs: null }
+    return { kind: 'requeue', id, runId, delayMs: null, refund: true, crash: 'count', failure }
   }
 
   #bury(
@@ -148,8 +151,10 @@ export class Rescuer implements Ticker<RescueResult> {
     reason: DeadReason,
     errorClass: string,
     message: string,
+    details = '',
   ): Settlement {
-    const failure = { ...failureOf(errorClass, message), logs: null }
+    // Alike are failures of one kind, whatever the details.
+    const failure = { ...failureOf(errorClass, message), message: `${message} ${details}`.trim(), logs: null }
     const { id, runId, workflowId } = run
     return { kind: 'bury', id, runId, workflowId, reason, failure, retention: this.#retentionOf(run.type), drop: false }
   }
@@ -158,4 +163,15 @@ export class Rescuer implements Ticker<RescueResult> {
   #retentionOf(type: string): Retention {
     return this.#services.registry.find(type)?.retention ?? 'standard'
   }
+}
+
+/** "pid 411 on host web-3, which ended: lease expired (worker …)": first what a person looks for. */
+function placeOf({ workerId, host, pid, endedReason }: Orphan): string {
+  if (host === null) return `worker ${workerId}, which is forgotten`
+  return `pid ${pid} on host ${host}, which ended: ${endedReason} (worker ${workerId})`
+}
+
+/** Null: it is forgotten, or it lives and only the run was stuck. */
+function deadWorkerOf({ workerId: id, host, pid }: Partial<Orphan>): DeadWorker | null {
+  return id === undefined || host == null || pid == null ? null : { id, host, pid }
 }

@@ -15,6 +15,23 @@ export async function explainWorkers(session: Session, type: string): Promise<Ab
   return row as AbleWorkers
 }
 
+export interface RunWorker {
+  host: string
+  pid: number
+  /** Since its last heartbeat. */
+  silentMs: number
+  leaseMs: number
+  expiresAt: Date
+  hasExpired: boolean
+  /** Null: its lease was not ended. */
+  endedReason: string | null
+}
+
+export async function explainRun(session: Session, workerId: string): Promise<RunWorker | undefined> {
+  const [row] = await session.run<RunWorker>('explainRun', [workerId])
+  return row
+}
+
 /** Of live workers that let the queue yield. */
 export function explainYielding(session: Session, queue: string): Promise<{ why: string; since: Date }[]> {
   return session.run('explainOverload', [queue])

@@ -24,6 +24,11 @@ export interface Orphan {
   crashes: number
   cancelRequested: boolean
   workflowId: string | null
+  workerId: string
+  /** Null with pid and reason: the worker is forgotten. */
+  host: string | null
+  pid: number | null
+  endedReason: string | null
 }
 
 export function jobOrphans(session: Session, limit: number): Promise<Orphan[]> {

@@ -32,6 +32,7 @@ async function setup(options: { mayJudge?: boolean } = {}) {
     ...t,
     db,
     rescuer,
+    events,
     woken,
     /** A worker whose lease runs out in `seconds`, and a job it is running. */
     async runningJob(
@@ -123,7 +124,13 @@ describe('the rescuer', () => {
     const id = await t.runningJob(-1, { crashes: 2 })
     await t.rescuer.tick()
     expect(await t.sql('select job_id, reason, error_message from millrace.dead_letter_jobs')).toEqual([
-      { job_id: id, reason: 'crash_loop', error_message: 'The worker process died 3 times while running this job.' },
+      {
+        job_id: id,
+        reason: 'crash_loop',
+        error_message: expect.stringMatching(
+          /^The worker process died 3 times while running this job\. The last time it ran on pid 1 on host h, which ended: /,
+        ),
+      },
     ])
     expect(await t.sql('select from millrace.job')).toEqual([])
   })
@@ -235,5 +242,44 @@ describe('a suspect', () => {
     })
     await failed
     expect(await t.sql('select crashes, attempt from millrace.job')).toEqual([{ crashes: 0, attempt: 1 }])
+  })
+})
+
+test('a rescue stays visible on the job: worker, host and pid', async () => {
+  await using t = await setup()
+  const id = await t.runningJob(-1)
+  const rescued = t.events.next('job_rescued')
+  await t.rescuer.tick()
+  expect(await rescued).toMatchObject({ id, worker: { id: expect.any(String), host: 'h', pid: 1 } })
+  const { worker } = await rescued
+  const millrace = t.client([task])
+  expect(await millrace.job(id)).toMatchObject({ status: 'pending', attempt: 0, crashes: 1, lastError: null })
+  expect(await millrace.attempts(id)).toMatchObject([
+    {
+      attempt: 1,
+      workerId: worker?.id,
+      errorClass: 'WorkerDied',
+      errorMessage: `It ran on pid 1 on host h, which ended: lease expired (worker ${worker?.id}).`,
+    },
+  ])
+})
+
+describe('while the lease of a dead worker runs out', () => {
+  test.each([
+    [0, /^It is running: attempt 1, since .*, on worker .* \(pid 1 on host h\)\.$/, []],
+    [
+      20,
+      /^Its worker .* \(pid 1 on host h\) has not been heard of for \d+ s\. If it stays silent, its lease runs out at /,
+      [{}],
+    ],
+    [46, /has not been heard of for \d+ s, and its lease has run out\. No other worker is running that could/, [{}]],
+  ])('explain tells how long it has not been heard of: %d s', async (silence, summary, reasons) => {
+    await using t = await setup()
+    const id = await t.runningJob(45)
+    const since = 'now() - make_interval(secs => $1)'
+    await t.sql(`update millrace.worker set heartbeat_at = ${since}, expires_at = ${since} + interval '45 seconds'`, [
+      silence,
+    ])
+    expect(await t.client([task]).explain(id)).toMatchObject({ summary: expect.stringMatching(summary), reasons })
   })
 })

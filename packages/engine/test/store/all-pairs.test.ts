@@ -46,7 +46,7 @@ interface Operation {
   becomes: Partial<Record<State, Shown>>
   /** The columns of a row that stays in its table that may change. */
   changes: readonly string[]
-  /** Besides the job's own row. */
+  /** Besides the job's own row, unless the job is cancelled. */
   writes?: { attempts: number; letters: number }
 }
 
@@ -142,7 +142,7 @@ const operations: Record<string, Operation> = {
   'requeue by its run': {
     act: settling(requeue, true),
     becomes: { processing: 'failed', stopping: 'doomed' },
-    changes: ['status', 'run_at', 'deadline_at', 'last_error', 'last_error_at', 'updated_at'],
+    changes: ['status', 'run_at', 'first_due_at', 'deadline_at', 'last_error', 'last_error_at', 'updated_at'],
     writes: { attempts: 1, letters: 0 },
   },
   'requeue by another run': { act: settling(requeue, false), ...nothing },
@@ -177,7 +177,8 @@ const operations: Record<string, Operation> = {
       await rescue()
     },
     becomes: { processing: 'suspect', stopping: 'cancelled' },
-    changes: ['status', 'attempt', 'crashes', 'run_id', 'deadline_at', 'updated_at'],
+    changes: ['status', 'first_due_at', 'attempt', 'crashes', 'run_id', 'deadline_at', 'updated_at'],
+    writes: { attempts: 1, letters: 0 },
   },
   'rescue beyond its deadline': {
     act: () => {
@@ -299,8 +300,8 @@ describe.each(Object.keys(states) as State[])('a job that is %s', (state) => {
     expect(others(job.id, after)).toEqual(others(job.id, before))
     expect(shown(mineNow)).toBe(becomes[state] ?? state)
     expect(mineNow.live.length + mineNow.archived.length).toBe(1)
-    const expected =
-      becomes[state] === undefined ? { attempts: 0, letters: 0 } : (writes ?? { attempts: 0, letters: 0 })
+    const none = { attempts: 0, letters: 0 }
+    const expected = [undefined, 'cancelled'].includes(becomes[state]) ? none : (writes ?? none)
     expect(mineNow.attempts.length - mine.attempts.length).toBe(expected.attempts)
     expect(mineNow.letters.length - mine.letters.length).toBe(expected.letters)
     const [was] = [...mine.live, ...mine.archived] as [Row]

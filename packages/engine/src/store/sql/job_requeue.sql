@@ -13,6 +13,7 @@
 -- All parts of the statement see the rows as they were before it: that is how the attempt learns when it was due.
 -- A job that was asked to stop meanwhile is due at once, and ends as cancelled instead of running again. So does one that
 -- gave up its dedup key when it started, if a newer job holds it by now: the key is never taken again.
+-- The death of a process is an attempt row and no error of the job: it is not shown as failed.
 -- One with a limit key leaves its place to others while it waits; one with an order key keeps the others waiting.
 with requeued as (
   update millrace.job
@@ -43,8 +44,10 @@ with requeued as (
       run_id = case when ($6::text[])[width_bucket(id, $2)] = 'count' then null else run_id end,
       deadline_at = null,
       first_due_at = coalesce(first_due_at, greatest(run_at, created_at)),
-      last_error = coalesce(($8::text[])[width_bucket(id, $2)], last_error),
-      last_error_at = case when ($8::text[])[width_bucket(id, $2)] is null then last_error_at else coalesce($1, now()) end,
+      last_error = case when ($6::text[])[width_bucket(id, $2)] = 'count' then last_error
+        else coalesce(($8::text[])[width_bucket(id, $2)], last_error) end,
+      last_error_at = case when ($6::text[])[width_bucket(id, $2)] = 'count' or ($8::text[])[width_bucket(id, $2)] is null
+        then last_error_at else coalesce($1, now()) end,
       updated_at = coalesce($1, now())
   where job.id = any($2::bigint[])
     and run_id = ($3::uuid[])[width_bucket(id, $2)]
@@ -57,7 +60,7 @@ recorded as (
     due_at, error_class, error_message, error_stack, fingerprint, logs, correlation_id
   )
   select
-    id, attempt, ($3::uuid[])[position], worker_id, type, queue, started_at, coalesce($1, now()),
+    id, attempt + ($5::bool[])[position]::int, ($3::uuid[])[position], worker_id, type, queue, started_at, coalesce($1, now()),
     (select greatest(before.run_at, before.created_at) from millrace.job as before where before.id = requeued.id),
     ($7::text[])[position], ($8::text[])[position], ($9::text[])[position], ($10::text[])[position],
     ($11::jsonb[])[position], correlation_id
