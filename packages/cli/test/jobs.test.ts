@@ -62,7 +62,7 @@ test.each([
 test('jobs lists them as a table, as JSON and by filter; an empty list says so', async () => {
   await using t = await setup()
   expect((await t.run('jobs')).out).toBe('No job is like that.\n')
-  expect((await t.run('queues')).out).toBe('Nothing waits and nothing runs.\n')
+  expect((await t.run('queues')).out).toBe('No worker has declared a queue, nothing waits and nothing runs.\n')
   const { id } = await t.millrace.enqueue(nap, {}, { tenant: 'acme\u001b[31m', delay: '1h' })
   const { id: other } = await t.millrace.enqueue(nap, {})
   await t.millrace.cancel(other, { by: 'ann' })

@@ -113,3 +113,16 @@ test('an unknown type gets a suggestion, and a path the hint that modules are na
   })
   expect(await t.run('types', fixture('post.js'))).toMatchObject({ code: 1, err: expect.stringMatching(/--module/) })
 })
+
+test('queues lists what workers declare, idle ones too, with owner and sla', async () => {
+  const owner = { name: 'Post Room', channel: 'slack', address: '#post' }
+  const { mail } = defineQueues({ mail: { title: 'Letters', sla: '30s', owner, use: 'what people wait for' } })
+  const letter = defineJob({ type: 'letter', queue: mail, payload: z.object({}) })
+  await using t = await setup({ jobs: [letter] })
+  await t.millrace.work({ handlers: [implement(letter, () => {})] })
+  expect((await t.run('queues')).out).toMatch(
+    /^mail \(Letters\) +0 +0 +0 +0 +30 s +Post Room, #post +what people wait for$/m,
+  )
+  const [queue] = JSON.parse((await t.run('queues', '--json')).out)
+  expect(queue).toMatchObject({ queue: 'mail', due: 0, declared: { workers: 1, document: { owner, slaMs: 30_000 } } })
+})

@@ -1,7 +1,12 @@
 import { Command } from 'commander'
+import type { CatalogueEntry, QueueCount } from 'millrace'
 import { addClientOptions, type ClientOptions, withClient } from '../client.ts'
-import { print, printJson } from '../print.ts'
+import { oneLine, print, printJson } from '../print.ts'
 import { table } from '../table.ts'
+
+const help = `
+Lists the queues that workers declare, idle ones too, and those in which jobs are. With --json: all that a queue declares.
+`
 
 export function queuesCommand(): Command {
   const command = new Command('queues')
@@ -9,18 +14,39 @@ export function queuesCommand(): Command {
     .description(
       'Count the jobs of each queue that are due, scheduled for later, running, or blocked by others of their key.',
     )
-  return addClientOptions(command).action(act)
+  return addClientOptions(command).addHelpText('after', help).action(act)
+}
+
+interface QueueRow extends QueueCount {
+  /** Null: no worker has declared it. */
+  readonly declared: CatalogueEntry<'queue'> | null
 }
 
 async function act(options: ClientOptions, command: Command): Promise<void> {
   await withClient(command, options, async ({ millrace }) => {
-    const queues = await millrace.queues()
+    const queues = rowsOf(await millrace.queues(), await millrace.catalogue.list('queue'))
     if (options.json) return printJson(queues)
-    if (queues.length === 0) return print('Nothing waits and nothing runs.\n')
-    const rows = queues.map(({ queue, due, scheduled, processing, blocked }) => [
-      queue,
-      ...[due, scheduled, processing, blocked].map(String),
-    ])
-    print(table(['QUEUE', 'DUE', 'SCHEDULED', 'RUNNING', 'BLOCKED'], rows))
+    if (queues.length === 0) return print('No worker has declared a queue, nothing waits and nothing runs.\n')
+    print(table(['QUEUE', 'DUE', 'SCHEDULED', 'RUNNING', 'BLOCKED', 'SLA', 'OWNER', 'USE'], queues.map(cells)))
   })
+}
+
+function rowsOf(counts: readonly QueueCount[], declared: readonly CatalogueEntry<'queue'>[]): QueueRow[] {
+  const counted = new Map(counts.map((each) => [each.queue, each]))
+  const entries = new Map(declared.map((each) => [each.name, each]))
+  return [...new Set([...entries.keys(), ...counted.keys()])].sort().map((queue) => ({
+    ...(counted.get(queue) ?? { queue, due: 0, scheduled: 0, processing: 0, blocked: 0 }),
+    declared: entries.get(queue) ?? null,
+  }))
+}
+
+function cells({ queue, due, scheduled, processing, blocked, declared }: QueueRow): string[] {
+  const { title = null, slaMs = null, owner = null, use = null } = declared?.document ?? {}
+  return [
+    title === null ? queue : `${queue} (${oneLine(title, 40)})`,
+    ...[due, scheduled, processing, blocked].map(String),
+    slaMs === null ? '' : `${slaMs / 1_000} s`,
+    oneLine([owner?.name, owner?.address].filter(Boolean).join(', '), 60),
+    oneLine(use, 60),
+  ]
 }

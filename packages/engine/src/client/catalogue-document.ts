@@ -10,6 +10,7 @@ import { type JsonSchema, jsonSchemaOf } from '../contract/json-schema.ts'
 import type { Limit, Rate } from '../contract/limit.ts'
 import { encodeJson } from '../contract/payload.ts'
 import type { Queue, TenantJobs } from '../contract/queue.ts'
+import type { QueueFacts, QueueOwner } from '../contract/queue-facts.ts'
 import { Redactor } from '../contract/redact.ts'
 import type { ResolvedRedrive } from '../contract/redrive.ts'
 import type { Registry } from '../contract/registry.ts'
@@ -33,6 +34,13 @@ export interface CatalogueQueue {
   readonly boost: readonly BoostStep[]
   readonly isCritical: boolean
   readonly slaMs: number | null
+  /** Its name for people. */
+  readonly title: string | null
+  readonly owner: QueueOwner | null
+  readonly color: string | null
+  readonly use: string | null
+  /** As declared: the name of a policy, or the policy itself. */
+  readonly escalation: NonNullable<QueueFacts['escalation']> | null
 }
 
 export interface CatalogueType {
@@ -196,6 +204,8 @@ function queueDocument(queue: Queue): CatalogueQueue {
     tenantJobs: queue.tenantJobs ?? null,
     limits: queue.limits.map(({ name }) => name),
     slaMs: queue.slaMs ?? null,
+    ...{ title: null, owner: null, color: null, use: null, escalation: null },
+    ...queue.facts,
   }
 }
 

@@ -3,9 +3,10 @@ import { type BoostOptions, type BoostStep, boostSteps } from './boost.ts'
 import { type Duration, toMs } from './duration.ts'
 import type { HistoryOption } from './history.ts'
 import type { Limit } from './limit.ts'
+import { type QueueFacts, queueFacts } from './queue-facts.ts'
 import type { RetryPolicy } from './retry.ts'
 
-export interface QueueOptions {
+export interface QueueOptions extends QueueFacts {
   /** Default priority of its jobs: any integer from 0; lower runs first. Default 5. */
   priority?: number
   /** How many of its jobs one worker process runs at once, unless the worker's lanes say otherwise. Default 10. */
@@ -31,7 +32,10 @@ export interface QueueOptions {
   boost?: BoostOptions | false
   /** When a worker has more to do than it can, queues that are not critical yield to this one. Default false. */
   critical?: boolean
-  /** A job of a critical queue that is due for longer than this is a sign of overload. Default: no bound. */
+  /**
+   * How long its jobs may be due before they start: for dashboards and alerts. Of a critical queue, a job that is due for
+   * longer is a sign of overload. Default: no bound.
+   */
   sla?: Duration
 }
 
@@ -56,6 +60,7 @@ export interface Queue<Name extends string = string, Options extends QueueOption
   readonly boost: readonly BoostStep[]
   readonly isCritical: boolean
   readonly slaMs: number | undefined
+  readonly facts: QueueFacts
 }
 
 const NAME = /^[a-zA-Z][\w.-]{0,62}$/
@@ -96,15 +101,12 @@ function queueOf(name: string, options: QueueOptions): Queue {
     boost: boostSteps(name, priority, options.boost),
     isCritical: options.critical ?? false,
     slaMs: slaOf(name, options),
+    facts: queueFacts(name, options),
   }
 }
 
-function slaOf(queue: string, { sla, critical }: QueueOptions): number | undefined {
+function slaOf(queue: string, { sla }: QueueOptions): number | undefined {
   if (sla === undefined) return undefined
-  if (!critical)
-    throw new InvalidDefinition(
-      `Queue "${queue}" has an sla, but nothing yields to it: declare critical: true as well.`,
-    )
   const ms = toMs(sla, `Queue "${queue}": sla`)
   if (ms < 100) throw new InvalidDefinition(`Queue "${queue}" has an sla of ${ms} ms: 100 ms is the least.`)
   return ms

@@ -36,7 +36,7 @@ export class BackPressure {
   ): BackPressure | undefined {
     const mixed = lanes.filter(isMixed)
     if (mixed.length === 0) return undefined
-    const slas = new Map(queues.map(({ name, slaMs }) => [name, slaMs]))
+    const slas = new Map(queues.filter(({ isCritical }) => isCritical).map(({ name, slaMs }) => [name, slaMs]))
     return new BackPressure({ mixed, slas, limits }, services)
   }
 

@@ -24,7 +24,7 @@ const printers = defineLimit('printers', { running: 2, rate: '50/minute' })
 const ink = defineBudget('ink', { limit: 1_000, per: 'month', unit: 'ml' })
 const post = defineService('post-office', { failures: 3 })
 const queues = defineQueues({
-  mail: { priority: 2, concurrency: 4, limits: [printers] },
+  mail: { priority: 2, concurrency: 4, limits: [printers], sla: '5m', owner: { name: 'Post Room' }, color: 'salmon' },
   orgs: { tenant: 'required', critical: true, sla: '30s' },
 })
 const letter = defineJob({
@@ -88,7 +88,10 @@ test('a worker publishes what its program declares', async () => {
   for (const entry of entries) expect(entry).toMatchObject({ version: '1.4.2', workers: 1, differing: [] })
   const document = async (...[kind, name]: Parameters<typeof client.catalogue.get>) =>
     (await client.catalogue.get(kind, name))?.document
-  expect(await document('queue', 'mail')).toMatchObject({ priority: 2, concurrency: 4, limits: ['printers'] })
+  expect(await document('queue', 'mail')).toMatchObject({
+    ...{ priority: 2, concurrency: 4, limits: ['printers'], isCritical: false, slaMs: 300_000 },
+    ...{ title: null, owner: { name: 'Post Room' }, color: 'salmon', use: null, escalation: null },
+  })
   expect(await document('queue', 'orgs')).toMatchObject({ tenant: 'required', isCritical: true, slaMs: 30_000 })
   expect(await document('limit', 'printers')).toMatchObject({ running: 2, rate: { jobs: 50, perMs: 60_000 } })
   expect(await document('budget', 'ink')).toMatchObject({ limit: 1_000, unit: 'ml', hasSource: false })

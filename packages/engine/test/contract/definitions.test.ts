@@ -32,12 +32,36 @@ describe('a queue', () => {
     expect(queues.default).toMatchObject({ name: 'default', priority: 5, concurrency: 10, pollIntervalMs: 1_000 })
   })
 
+  test('has facts for people, and an sla whether it is critical or not', () => {
+    const facts = {
+      title: 'Platform feeds',
+      owner: { name: 'Platform Services Guild', channel: 'slack', address: '#platform-feeds' },
+      color: '#4488cc',
+      use: 'feeds and their pictures',
+      escalation: { channel: 'slack', respondWithin: '4h' },
+    }
+    const { feeds } = defineQueues({ feeds: { sla: '5m', ...facts } })
+    expect(feeds).toMatchObject({ slaMs: 300_000, isCritical: false, facts })
+    expect(queues.default.facts).toEqual({})
+  })
+
   test.each([
     [{ '1st': {} }, /Queue name "1st"/],
     [{ a: { priority: -1 } }, /priority -1/],
     [{ a: { priority: 1.5 } }, /priority 1.5/],
     [{ a: { concurrency: 0 } }, /concurrency 0/],
     [{ a: { pollInterval: 'often' as never } }, /pollInterval is "often"/],
+    [{ a: { sla: '1ms' } }, /sla of 1 ms: 100 ms is the least/],
+    [{ a: { title: '' } }, /"a" has title "": expected one line of text of 1 to 100 characters/],
+    [{ a: { use: 'two\nlines' } }, /has use "two\\nlines": expected one line/],
+    [{ a: { color: 'not a color' } }, /has color "not a color": expected a CSS color name like 'salmon', or '#rrggbb'/],
+    [{ a: { owner: 'ops' } }, /has owner "ops": expected { name, channel, address }/],
+    [{ a: { owner: { channel: 'slack' } } }, /has owner .*: expected { name, channel, address }/],
+    [{ a: { owner: { name: 'ops', chanel: 'slack' } } }, /has owner .*: expected { name, channel, address }/],
+    [{ a: { owner: { name: 'ops', address: 7 } } }, /has owner.address 7: expected one line of text/],
+    [{ a: { escalation: ['ops'] } }, /has escalation \["ops"\]: expected the name of a policy, or an object/],
+    [{ a: { escalation: { at: () => {} } } }, /has an escalation that cannot be published, at at: /],
+    [{ a: { escalation: { password: 'hunter2' } } }, /has an escalation that cannot be published, at password: /],
   ])('%j is refused', (definition, message) => {
     expect(() => defineQueues(definition as never)).toThrow(message)
   })

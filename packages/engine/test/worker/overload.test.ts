@@ -1,7 +1,9 @@
-import { defineJob, defineQueues, InvalidDefinition, implement } from 'millrace'
+import { randomUUID } from 'node:crypto'
+import { defineJob, defineQueues, InvalidDefinition, implement, type Queue } from 'millrace'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { yieldingShare } from '#src/worker/back-pressure'
+import { Millrace } from '#src/millrace'
+import { BackPressure, yieldingShare } from '#src/worker/back-pressure'
 import { Lane, LaneQueue } from '#src/worker/lane'
 import { Overload, OwnStrain } from '#src/worker/overload'
 import { eventually, jobEvent, setup, signal } from '../support/setup.ts'
@@ -10,6 +12,8 @@ const queues = defineQueues({ urgent: { critical: true, sla: '1s' }, bulk: {} })
 const payload = z.object({})
 const order = defineJob({ type: 'order', queue: queues.urgent, payload })
 const report = defineJob({ type: 'report', queue: queues.bulk, payload })
+const laneQueueOf = ({ name, pollIntervalMs, isCritical }: Queue) =>
+  new LaneQueue({ name, weight: 1, pollIntervalMs, isCritical })
 const many = (count: number) => Array.from({ length: count }, () => ({}))
 
 describe('an overload', () => {
@@ -145,8 +149,29 @@ describe('a worker', () => {
     await eventually(async () => (await t.sql('select 1 from millrace.worker where overload is not null')).length === 0)
   })
 
+  test('is not for queues that are not critical, even if they have an sla', async () => {
+    const late = defineQueues({ urgent: { critical: true }, bulk: { sla: '1s' } })
+    const lane = new Lane({
+      ...{ name: 'all', slots: 2, types: [], isSelective: false, batchSize: 10 },
+      queues: [laneQueueOf(late.urgent), laneQueueOf(late.bulk)],
+    })
+    await using t = await setup()
+    const millrace = t.client([])
+    const due = defineJob({ type: 'late', queue: late.bulk, payload })
+    await t.client([due]).enqueue(due, {}, { runAt: new Date(Date.now() - 60_000) })
+    const pressure = BackPressure.of(
+      {
+        lanes: [lane],
+        queues: Object.values(late),
+        limits: { loopLagMs: 60_000, claimMs: 60_000, checkIntervalMs: 1 },
+      },
+      { ...Millrace.servicesOf(millrace), workerId: () => randomUUID(), onChange: () => {}, onError: () => {} },
+    )
+    expect(await pressure?.overload.tick()).toBe(false)
+    pressure?.close()
+  })
+
   test('refuses bounds that make no sense', async () => {
-    expect(() => defineQueues({ bulk: { sla: '1m' } })).toThrow(/nothing yields to it: declare critical: true/)
     expect(() => defineQueues({ urgent: { critical: true, sla: '1ms' } })).toThrow(/100 ms is the least/)
     await using t = await setup()
     const handlers = [implement(order, () => {})]
