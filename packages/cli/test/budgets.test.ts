@@ -1,4 +1,6 @@
+import { createMillrace, defineBudget, defineJob, defineQueues, implement } from 'millrace'
 import { expect, test } from 'vitest'
+import { z } from 'zod'
 import { fixture } from './support/program.ts'
 import { setup as base } from './support/setup.ts'
 
@@ -19,7 +21,6 @@ test('budgets says where they stand, with and without the workload', async () =>
   expect(code).toBe(0)
   expect(out).toMatch(/^BUDGET +LEVEL +USED +PERIOD +ENDS/)
   expect(out).toMatch(/^ai-tagging +REDUCE +800 of 1000 cents +80 % +\d{4}-\d\d +in \d+\w$/m)
-  expect(out).toMatch(/--module\.\n$/)
   const [budget] = JSON.parse((await t.run('list', '--json', '--module', fixture('spender.js'))).out)
   expect(budget).toMatchObject({ budget: 'ai-tagging', used: 800, limit: 1_000, level: 'REDUCE', limitFrom: 'code' })
 })
@@ -59,4 +60,36 @@ test.each([
 ])('budgets %j is refused in plain words', async (args, message) => {
   await using t = await setup()
   expect(await t.run(...args)).toMatchObject({ code: 1, err: expect.stringMatching(message) })
+})
+
+test('a budget in a table of the workload is shown as it was last read, with its age, and is set without the code', async () => {
+  await using t = await base({ jobs: [] })
+  let spent = 0
+  const source = { read: async () => ({ spent, limit: 500 }), add: async () => {} }
+  const budget = defineBudget('ink', { limit: 1_000, per: 'month', unit: 'ml', source })
+  const { office } = defineQueues({ office: {} })
+  const letter = defineJob({ type: 'letter', queue: office, payload: z.object({}), budget })
+  const program = createMillrace({ database: t.env.DATABASE_URL, jobs: [letter] })
+  const handler = implement(letter, async (_, ctx) => {
+    spent += 100
+    await ctx.budget.spend(100)
+  })
+  await program.work({ handlers: [handler] })
+  expect((await t.run('budgets')).out).toMatch(/^ink +NORMAL +0 of 1000 ml +0 % .* not in this period$/m)
+  const { id } = await program.enqueue(letter, {})
+  await program.result(id)
+  await program.close()
+  expect((await t.run('budgets')).out).toMatch(
+    /^ink +NORMAL +100 of 500 ml +20 % .* of the workload's table +(now|\d+s ago)$/m,
+  )
+  expect((await t.run('budgets', 'show', 'ink')).out).toMatch(/^Read {7}(now|\d+s ago)$/m)
+  expect(await t.millrace.budgets.get('ink')).toMatchObject({
+    spent: 100,
+    source: { limit: 500, readAt: expect.any(Date) },
+  })
+  const set = await t.run('budgets', 'set', 'ink', '--limit', '200')
+  expect(set.out).toMatch(/^Level {6}NORMAL, 50 %$/m)
+  expect((await t.run('budgets', 'set', 'ink', '--limit', 'code')).out).toMatch(
+    /^Limit {6}500 ml, of the workload's table$/m,
+  )
 })

@@ -63,7 +63,7 @@ test('a queue in which something waits is paused without its workload', async ()
 
 test('limits are listed with what is used, set and unset', async () => {
   await using t = await setup()
-  expect((await t.run('limits')).out).toMatch(/^There is no limit\.\n\n.*--module\.\n$/)
+  expect((await t.run('limits')).out).toBe('There is no limit.\n')
   expect((await t.run('limits', ...module)).out).toMatch(/^LIMIT +RUNNING +FREE\nprinters +0 of 2 +2\n$/)
   const set = await t.run(
     'limits',
@@ -89,6 +89,21 @@ test('limits are listed with what is used, set and unset', async () => {
   })
   expect(await t.run('limits', 'unset', 'printers')).toMatchObject({ code: 1 })
   expect(await t.millrace.limits.get('printers')).toMatchObject({ running: 2, setBy: null })
+})
+
+test('what a worker declares is paused and limited without its workload', async () => {
+  await using t = await setup()
+  await t.millrace.work({ handlers: workload.handlers })
+  expect((await t.run('pause', '--queue', 'mail', '--reason', 'no toner')).out).toMatch(/^Paused: queue mail\./)
+  expect((await t.run('pause', '--type', 'fax', '--reason', 'no line')).out).toMatch(/^Paused: type fax\./)
+  expect((await t.run('limits')).out).toMatch(/^LIMIT +RUNNING +FREE\nprinters +0 of 2 +2\n$/)
+  expect((await t.run('limits', 'set', 'printers', '--running', '5')).out).toBe('Limit printers: at most 5 at once.\n')
+  expect((await t.run('limits', 'set', 'queue:fax', '--running', '1')).code).toBe(0)
+  expect(await t.run('limits', 'set', 'queue:fex', '--running', '1')).toMatchObject({
+    code: 1,
+    err: expect.stringMatching(/no queue "fex"\. Did you mean "fax"\?/),
+  })
+  expect((await t.run('tenants', 'limit', 'acme', 'fax', '--jobs', '1')).out).toMatch(/^Tenant "acme" may have 1 jobs/)
 })
 
 test('tenants are listed, weighed, limited, suspended, resumed and deleted', async () => {
@@ -140,7 +155,7 @@ test.each([
   [['pause', '--queue', 'mial', '--reason', 'x', ...module], /There is no queue "mial".* Did you mean "mail"\?/],
   [
     ['pause', '--queue', 'mail', '--reason', 'x'],
-    /There is no queue "mail": nothing waits in it, and no contract here names it\..* pass --module/,
+    /There is no queue "mail": nothing waits in it, and no worker declares it\. Start a worker that does/,
   ],
   [['pause', '--queue', 'mail'], /required option '--reason <text>'/],
   [['pause', '--reason', 'x'], /A pause names nothing/],

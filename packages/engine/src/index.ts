@@ -152,7 +152,7 @@ export {
 export type { BreakerEvent, Events, JobRef, MillraceEvents, WorkflowRef } from './events.ts'
 export type { Failure } from './failure.ts'
 export type { BreakerCallOptions } from './governance/breaker-call.ts'
-export type { BudgetStatus } from './governance/budget-status.ts'
+export type { BudgetSourceReading, BudgetStatus } from './governance/budget-status.ts'
 export type { OnceOptions } from './governance/once.ts'
 export type { Mechanism, Reason } from './governance/reason.ts'
 export type { TenantDbOptions } from './governance/tenant-db.ts'

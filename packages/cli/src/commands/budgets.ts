@@ -9,7 +9,8 @@ const help = `
 A budget is a ceiling for what jobs spend per month or day. NORMAL below 75 %, REDUCE from there; from 90 % (QUEUE) its
 jobs wait for the next full hour, at 100 % (HARD_STOP) they end at once.
 
-A budget that is kept in a table of the workload's own can only be read with the workload (--module).
+A budget that is kept in a table of the workload's own is shown as a worker has last read it, and READ says when. With the
+workload (--module) it is read now.
 
 Examples:
   millrace budgets                                       where each of them stands
@@ -68,7 +69,7 @@ function parseAmount(text: string): number | 'code' {
 }
 
 async function list(options: ClientOptions, command: Command): Promise<void> {
-  await withClient(command, options, async ({ millrace, workload }) => {
+  await withClient(command, options, async ({ millrace }) => {
     const budgets = await millrace.budgets.list()
     if (options.json) return printJson(budgets)
     const rows = budgets.map((each) => [
@@ -79,11 +80,10 @@ async function list(options: ClientOptions, command: Command): Promise<void> {
       each.period,
       fromNow(each.endsAt),
       LIMIT_FROM[each.limitFrom],
+      readOf(each),
     ])
-    if (rows.length > 0) print(table(['BUDGET', 'LEVEL', 'USED', '', 'PERIOD', 'ENDS', 'LIMIT'], rows))
+    if (rows.length > 0) print(table(['BUDGET', 'LEVEL', 'USED', '', 'PERIOD', 'ENDS', 'LIMIT', 'READ'], rows))
     else print('There is no budget.\n')
-    if (workload === undefined)
-      print("\nBudgets that are kept in a workload's own table are shown with that workload: --module.\n")
   })
 }
 
@@ -93,6 +93,12 @@ const LIMIT_FROM = {
   period: 'set for this period',
   source: "of the workload's table",
 } as const
+
+/** When the table of a workload was read, if the budget is kept in one. */
+function readOf({ source }: BudgetStatus): string {
+  if (source === null) return ''
+  return source.readAt === null ? 'not in this period' : fromNow(source.readAt)
+}
 
 const periodOf = ({ period }: PeriodOptions) => (period === undefined ? {} : { period })
 
@@ -116,8 +122,12 @@ function block(status: BudgetStatus): string {
     ['Reserved', `${status.reserved} ${unit}`],
     ['Limit', `${status.limit} ${unit}, ${from}`],
     ['Remaining', `${status.remaining} ${unit}`],
+    ['Read', readOf(status)],
   ] as const
-  return lines.map(([label, value]) => `${label.padEnd(9)}  ${oneLine(value, 200)}\n`).join('')
+  return lines
+    .filter(([, value]) => value !== '')
+    .map(([label, value]) => `${label.padEnd(9)}  ${oneLine(value, 200)}\n`)
+    .join('')
 }
 
 async function usage(name: string, options: PeriodOptions, command: Command): Promise<void> {

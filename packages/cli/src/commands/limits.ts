@@ -1,6 +1,6 @@
 import { Command, Option } from 'commander'
 import type { LimitOptions, LimitState, LimitUse } from 'millrace'
-import { addClientOptions, addModuleOption, type ClientOptions, demandWorkload, withClient } from '../client.ts'
+import { addClientOptions, addModuleOption, type ClientOptions, withClient } from '../client.ts'
 import { fromNow, oneLine, print, printJson } from '../print.ts'
 import { table } from '../table.ts'
 import { addAuthorOption } from './retry.ts'
@@ -8,7 +8,7 @@ import { parseCount } from './worker-options.ts'
 
 const help = `
 A limit says how many jobs run at once, or are started in a stretch of time, in all processes together. What is set here
-stands above what the code says. Besides the limits that the code declares: queue:bulk and type:email, and with /tenant
+stands above what the code says. Besides the limits that workers declare: queue:bulk and type:email, and with /tenant
 behind them, for each tenant.
 
 Examples:
@@ -56,20 +56,18 @@ function unsetCommand(): Command {
 }
 
 async function list(options: ClientOptions, command: Command): Promise<void> {
-  await withClient(command, options, async ({ millrace, workload }) => {
+  await withClient(command, options, async ({ millrace }) => {
     const limits = await millrace.limits.list()
     if (options.json) return printJson(limits)
     const rows = limits.flatMap(rowsOf)
     if (rows.length > 0) print(table(['LIMIT', 'TENANT', 'RUNNING', 'RATE', 'FREE', 'HELD UNTIL', 'SET BY'], rows))
     else print('There is no limit.\n')
-    if (workload === undefined) print('\nLimits that the code declares are shown with the workload: --module.\n')
   })
 }
 
 async function set(name: string, options: SetOptions, command: Command): Promise<void> {
   const { running, rate, by } = options
-  await withClient(command, options, async ({ millrace, workload }) => {
-    demandWorkload(workload, 'Names of limits are checked')
+  await withClient(command, options, async ({ millrace }) => {
     const limit = { ...(running !== undefined && { running }), ...(rate !== undefined && { rate }) }
     await millrace.limits.set(name, limit as Pick<LimitOptions, 'running' | 'rate'>, { by })
     const state = await millrace.limits.get(name)

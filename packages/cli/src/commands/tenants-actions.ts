@@ -1,7 +1,7 @@
 // What `millrace tenants` does.
 import type { Command } from 'commander'
 import type { OnExcess, Tenant, TenantFilter, TenantLimit, TenantOptions } from 'millrace'
-import { type ClientOptions, demandWorkload, withClient } from '../client.ts'
+import { type ClientOptions, withClient } from '../client.ts'
 import { Refused } from '../failure.ts'
 import { argument, fromNow, oneLine, print, printJson } from '../print.ts'
 import { table } from '../table.ts'
@@ -100,8 +100,7 @@ export async function limit(
   command: Command,
 ): Promise<void> {
   const { jobs, over, by } = options
-  await withClient(command, options, async ({ millrace, workload }) => {
-    demandWorkload(workload, 'The name of the queue is checked')
+  await withClient(command, options, async ({ millrace }) => {
     await millrace.tenants.limit(name, queue, { jobs, over }, { by })
     const limits = await millrace.tenants.limits(name)
     if (options.json) return printJson(limits)

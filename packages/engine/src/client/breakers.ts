@@ -27,6 +27,7 @@ import {
 } from '../store/breakers.ts'
 import type { Database } from '../store/db.ts'
 import { reportBreaker } from './breaker-events.ts'
+import { knownContracts } from './catalogue.ts'
 import { author } from './enqueue-options.ts'
 import type { Waker } from './waker.ts'
 
@@ -44,11 +45,11 @@ export interface Breaker {
   halfOpenedAt: Date | null
   /** The run that tries the service now. */
   probe: Probe | null
-  /** What it goes by. Without its contracts a program knows only the defaults and what was set at run time. */
+  /** What it goes by. */
   settings: BreakerSettings
   /** Which of them were set at run time. */
   overrides: Partial<BreakerSettings>
-  /** The job types of this program that are not taken while it is open. */
+  /** The job types that are not taken while it is open. */
   types: string[]
 }
 
@@ -78,20 +79,22 @@ export class CircuitBreakers {
     this.#services = services
   }
 
-  /** Every service that the contracts name, that has failed or that was set, by name. */
+  /** Every service that contracts of this program or of a worker name, that has failed or that was set, by name. */
   async list(): Promise<Breaker[]> {
-    const { db, clock, registry } = this.#services
+    const { db, clock } = this.#services
+    const known = await knownContracts(this.#services)
     const rows = new Map((await breakerLook(db, clock.databaseNow())).map((row) => [row.serviceName, row]))
-    return [...new Set([...registry.services, ...rows.keys()])]
+    return [...new Set([...known.services, ...rows.keys()])]
       .sort()
-      .map((name) => this.#breakerOf(name, rows.get(name)))
+      .map((name) => breakerOf(name, rows.get(name), known))
   }
 
   /** Undefined: nobody has heard of that service. */
   async get(service: string): Promise<Breaker | undefined> {
-    const { db, clock, registry } = this.#services
+    const { db, clock } = this.#services
+    const known = await knownContracts(this.#services)
     const [row] = await breakerLook(db, clock.databaseNow(), [service])
-    return row === undefined && !registry.services.includes(service) ? undefined : this.#breakerOf(service, row)
+    return row === undefined && !known.services.includes(service) ? undefined : breakerOf(service, row, known)
   }
 
   /** Closes it and forgets the failures. Throws UnknownService. */
@@ -139,39 +142,39 @@ export class CircuitBreakers {
     event: BreakerEvent,
     audit: { by: string; action: string; details?: unknown },
   ): Promise<Breaker> {
-    const { db, clock, registry, waker } = this.#services
+    const { db, clock, waker } = this.#services
+    const known = await knownContracts(this.#services)
     const { before, after } = await db.transaction(async (tx) => {
       const now = clock.databaseNow()
-      const changed = await changeBreaker(tx, now, this.#definition(service), event)
+      const changed = await changeBreaker(tx, now, definitionOf(service, known), event)
       await auditWrite(tx, now, { ...audit, target: service })
       return changed
     })
     if (after.state !== before.state) reportBreaker(this.#services, { service, state: after.state, isOwn: true })
-    if (after.state === 'closed') waker.wake(new Set(registry.dependants(service).map(({ queue }) => queue.name)))
+    if (after.state === 'closed') waker.wake(new Set(known.dependants(service).map(({ queue }) => queue.name)))
     return (await this.get(service)) as Breaker
   }
+}
 
-  #definition(service: string): Service {
-    return this.#services.registry.service(service) ?? { name: service, ...DEFAULT_BREAKER, counts: undefined }
-  }
+const definitionOf = (service: string, known: Registry): Service =>
+  known.service(service) ?? { name: service, ...DEFAULT_BREAKER, counts: undefined }
 
-  #breakerOf(service: string, row: SeenBreaker | undefined): Breaker {
-    const { state, failureCount, successCount, lastFailureAt, openedAt, openUntil, halfOpenedAt, probe } = row ?? CLOSED
-    const { failures = null, openForMs = null, successes = null } = row ?? {}
-    const set = Object.entries({ failures, openForMs, successes }).filter(([, value]) => value !== null)
-    return {
-      service,
-      state,
-      failureCount,
-      successCount,
-      lastFailureAt,
-      openedAt,
-      nextProbeAt: state === 'open' ? openUntil : null,
-      halfOpenedAt: state === 'half_open' ? halfOpenedAt : null,
-      probe: row?.isProbeLive && state === 'half_open' ? probe : null,
-      settings: settingsOf(this.#definition(service), row),
-      overrides: Object.fromEntries(set),
-      types: this.#services.registry.dependants(service).map(({ type }) => type),
-    }
+function breakerOf(service: string, row: SeenBreaker | undefined, known: Registry): Breaker {
+  const { state, failureCount, successCount, lastFailureAt, openedAt, openUntil, halfOpenedAt, probe } = row ?? CLOSED
+  const { failures = null, openForMs = null, successes = null } = row ?? {}
+  const set = Object.entries({ failures, openForMs, successes }).filter(([, value]) => value !== null)
+  return {
+    service,
+    state,
+    failureCount,
+    successCount,
+    lastFailureAt,
+    openedAt,
+    nextProbeAt: state === 'open' ? openUntil : null,
+    halfOpenedAt: state === 'half_open' ? halfOpenedAt : null,
+    probe: row?.isProbeLive && state === 'half_open' ? probe : null,
+    settings: settingsOf(definitionOf(service, known), row),
+    overrides: Object.fromEntries(set),
+    types: known.dependants(service).map(({ type }) => type),
   }
 }

@@ -2,7 +2,7 @@
 import type { Clock } from '../clock.ts'
 import { type Budget, checkLimit, checkPeriod } from '../contract/budget.ts'
 import type { Registry } from '../contract/registry.ts'
-import { InvalidDefinition, UnknownBudget } from '../errors.ts'
+import { UnknownBudget } from '../errors.ts'
 import type { Events } from '../events.ts'
 import { type BudgetStatus, budgetStatus, budgetStatuses } from '../governance/budget-status.ts'
 import { Budgets } from '../governance/budgets.ts'
@@ -47,12 +47,11 @@ export class BudgetClient {
 
   /**
    * Where each budget stands now, by name: those of this program's contracts, and those that other programs have declared
-   * on this database. Of the latter, what is kept in a table of their own cannot be read here and is left out.
+   * on this database. Of one that is kept in a table of another program, as that has last read it: see `source.readAt`.
    */
   async list(): Promise<BudgetStatus[]> {
     const known = await this.#known()
-    const readable = [...known.values()].filter(({ isReadable }) => isReadable)
-    return budgetStatuses(this.#db, this.#clock.databaseNow(), readable.sort(byName))
+    return budgetStatuses(this.#db, this.#clock.databaseNow(), [...known.values()].sort(byName))
   }
 
   async get(name: string, options: BudgetPeriodOption = {}): Promise<BudgetStatus> {
@@ -85,25 +84,17 @@ export class BudgetClient {
     const known = await this.#known()
     const budget = known.get(name)
     if (budget === undefined) throw new UnknownBudget(name, [...known.keys()])
-    if (budget.isReadable) return budget
-    throw new InvalidDefinition(
-      `Budget "${name}" is kept in a table of another program, which only its code can read. List the contract that names it in createMillrace({ jobs }); at the command line, pass --module.`,
-    )
+    return budget
   }
 
-  async #known(): Promise<Map<string, KnownBudget>> {
-    const known = new Map<string, KnownBudget>()
+  async #known(): Promise<Map<string, Budget>> {
+    const known = new Map<string, Budget>()
     for (const { hasSource, ...budget } of await budgetDeclared(this.#db)) {
-      known.set(budget.name, { ...budget, source: undefined, isReadable: !hasSource })
+      known.set(budget.name, { ...budget, source: undefined, isForeign: hasSource })
     }
-    for (const budget of this.#registry.budgets) known.set(budget.name, { ...budget, isReadable: true })
+    for (const budget of this.#registry.budgets) known.set(budget.name, budget)
     return known
   }
-}
-
-interface KnownBudget extends Budget {
-  /** False: what was spent stands in another program's table. */
-  readonly isReadable: boolean
 }
 
 const byName = (a: Budget, b: Budget): number => (a.name < b.name ? -1 : 1)

@@ -1,6 +1,8 @@
 // The catalogue: what the programs of the workers on this database declare, for those that do not have their code.
-import { type CatalogueWorker, catalogueList, type EntryRow } from '../store/catalogue.ts'
+import { Registry } from '../contract/registry.ts'
+import { type CatalogueWorker, catalogueDocuments, catalogueList, type EntryRow } from '../store/catalogue.ts'
 import type { Database } from '../store/db.ts'
+import { CONTRACT_KINDS, contractsFrom, type NamedDocument } from './catalogue-contracts.ts'
 import type { CatalogueDocuments, CatalogueKind } from './catalogue-document.ts'
 
 export type CatalogueEntry<Kind extends CatalogueKind = CatalogueKind> = {
@@ -38,6 +40,12 @@ export class Catalogue {
     const [row] = await catalogueList(this.#db, kind, [name])
     return row && entryOf<Kind>(row)
   }
+}
+
+/** The contracts of this program, and those that the catalogue has besides: to look at, and to know names by. */
+export async function knownContracts({ db, registry }: { db: Database; registry: Registry }): Promise<Registry> {
+  const documents = (await catalogueDocuments(db, CONTRACT_KINDS)) as NamedDocument[]
+  return new Registry([...registry.contracts, ...contractsFrom(documents, registry)], registry.keys)
 }
 
 /** The kinds and documents of the table are what workers of this engine write. */

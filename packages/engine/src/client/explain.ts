@@ -17,6 +17,7 @@ import type { Database } from '../store/db.ts'
 import { type Ahead, explainAhead } from '../store/explain.ts'
 import { isJobId } from '../store/job-id.ts'
 import { type Job, jobGet } from '../store/jobs.ts'
+import { knownContracts } from './catalogue.ts'
 import { shownJob } from './protect.ts'
 
 export interface Explanation {
@@ -78,8 +79,8 @@ export class Explainers {
   }
 
   async #reasons(job: Job): Promise<Reason[]> {
-    const { db, clock, registry } = this.#services
-    const look = { db, now: clock.databaseNow(), registry }
+    const { db, clock } = this.#services
+    const look = { db, now: clock.databaseNow(), registry: await knownContracts(this.#services) }
     const answers = await Promise.all([...new Set(Object.values(explainers))].map((ask) => ask(job, look)))
     const reasons = answers.flatMap((answer) => answer ?? [])
     return reasons.sort((a, b) => endingOf(b) - endingOf(a))

@@ -7,6 +7,7 @@ import { InvalidDefinition } from '../errors.ts'
 import { RateWindow } from '../governance/rate-window.ts'
 import { Rules } from '../governance/rules.ts'
 import { type LimitSetting, limitList, limitSet, limitUnset, limitUsage } from '../store/limits.ts'
+import { knownContracts } from './catalogue.ts'
 import { wholeNumber } from './enqueue-options.ts'
 import { changeRules, type RuleServices } from './rule-change.ts'
 
@@ -40,13 +41,13 @@ export class Limits {
     this.#services = services
   }
 
-  /** Every limit that the code declares or somebody set, with what is used of it. */
+  /** Every limit that this program or a worker declares, or somebody set, with what is used of it. */
   async list(): Promise<LimitState[]> {
     const { db, clock } = this.#services
     const rules = new Rules()
     await rules.load(db)
     const set = new Map((await limitList(db)).map((each) => [each.name, each]))
-    const declared = this.#declared().map((limit) => rules.adjusted(limit))
+    const declared = declaredIn(await knownContracts(this.#services)).map((limit) => rules.adjusted(limit))
     const unnamed = [...set.keys()].flatMap((name) => (UNNAMED.test(name) ? (rules.unnamed(name) ?? []) : []))
     const limits = [...declared, ...unnamed]
     const usage = await limitUsage(
@@ -64,7 +65,7 @@ export class Limits {
   /** How many more could start now under a limit that all share: free permits of a resource. */
   async free(name: string): Promise<number> {
     const state = await this.get(name)
-    if (state === undefined) throw this.#unknown(name)
+    if (state === undefined) throw unknownLimit(name, declaredIn(await knownContracts(this.#services)))
     return state.uses[0]?.free ?? state.running ?? Number.POSITIVE_INFINITY
   }
 
@@ -73,7 +74,7 @@ export class Limits {
    * 'type:email', and with '/tenant' behind them, for each tenant.
    */
   async set(name: string, limit: Pick<LimitOptions, 'running' | 'rate'>, { by }: { by: string }): Promise<void> {
-    this.#demand(name)
+    await this.#demand(name)
     const running = limit.running === undefined ? undefined : wholeNumber(limit.running, 'running', 0)
     const rate = limit.rate === undefined ? undefined : rateOf(limit.rate, 'rate')
     if (running === undefined && rate === undefined)
@@ -87,25 +88,26 @@ export class Limits {
     return changeRules(this.#services, { by, action: 'limit.unset', target: name }, (tx) => limitUnset(tx, name))
   }
 
-  #declared(): Limit[] {
-    const all = this.#services.registry.contracts.flatMap(({ limits, queue }) => [...limits, ...queue.limits])
-    return [...new Map(all.map((limit) => [limit.name, limit])).values()]
-  }
-
-  #demand(name: string): void {
-    const { registry } = this.#services
+  async #demand(name: string): Promise<void> {
+    const known = await knownContracts(this.#services)
     const [, kind, of] = UNNAMED.exec(name) ?? []
-    if (kind === 'queue') registry.demandQueue(of as string)
-    else if (kind === 'type') registry.get(of as string)
-    else if (!this.#declared().some((limit) => limit.name === name)) throw this.#unknown(name)
+    const declared = declaredIn(known)
+    if (kind === 'queue') known.demandQueue(of as string)
+    else if (kind === 'type') known.get(of as string)
+    else if (!declared.some((limit) => limit.name === name)) throw unknownLimit(name, declared)
   }
+}
 
-  #unknown(name: string): InvalidDefinition {
-    const known = this.#declared().map((limit) => limit.name)
-    return new InvalidDefinition(
-      `There is no limit "${name}".${suggestion(name, known)} Declare it with defineLimit, or name a queue or a type: 'queue:bulk', 'type:email'.`,
-    )
-  }
+function declaredIn(known: Registry): Limit[] {
+  const all = known.contracts.flatMap(({ limits, queue }) => [...limits, ...queue.limits])
+  return [...new Map(all.map((limit) => [limit.name, limit])).values()]
+}
+
+function unknownLimit(name: string, declared: readonly Limit[]): InvalidDefinition {
+  const names = declared.map((limit) => limit.name)
+  return new InvalidDefinition(
+    `There is no limit "${name}".${suggestion(name, names)} Declare it with defineLimit, or name a queue or a type: 'queue:bulk', 'type:email'.`,
+  )
 }
 
 function stateOf(

@@ -12,6 +12,7 @@ import { InvalidDefinition, UnknownJobType } from '../errors.ts'
 import { advisoryLock, claimsUnderWay } from '../store/governed-claims.ts'
 import { type Pause, type PauseTarget, pauseEnd, pauseList, pauseSet } from '../store/pauses.ts'
 import { type KnownWork, workKnown } from '../store/workers.ts'
+import { knownContracts } from './catalogue.ts'
 import { author, label } from './enqueue-options.ts'
 import { changeRules, type RuleServices } from './rule-change.ts'
 
@@ -118,14 +119,15 @@ export class Pauses {
     if (type !== null && !types.includes(type)) throw new UnknownJobType(type, types)
     if (queue === null || queues.includes(queue)) return checked
     throw new InvalidDefinition(
-      `There is no queue "${queue}": nothing waits in it, and no contract here names it.${suggestion(queue, queues)} List a contract of it in createMillrace({ jobs }); at the command line, pass --module.`,
+      `There is no queue "${queue}": nothing waits in it, and no worker declares it.${suggestion(queue, queues)} Start a worker that does, or list a contract of it in createMillrace({ jobs }).`,
     )
   }
 
-  /** What contracts here name, and what the database knows of other programs. */
+  /** What contracts here name, what the catalogue has, and what the database knows of older workers. */
   async #known(): Promise<KnownWork> {
-    const { db, registry } = this.#services
+    const { db } = this.#services
     const { queues, types } = await workKnown(db)
+    const registry = await knownContracts(this.#services)
     return {
       queues: [...new Set([...registry.queues, ...queues])],
       types: [...new Set([...registry.types, ...types])],

@@ -14,6 +14,7 @@ import {
   tenantQueueUnset,
   tenantSet,
 } from '../store/tenants.ts'
+import { knownContracts } from './catalogue.ts'
 import { author, label, wholeNumber } from './enqueue-options.ts'
 import type { JobManager } from './manage.ts'
 import { changeRules, type RuleServices } from './rule-change.ts'
@@ -52,7 +53,8 @@ export class Tenants {
 
   /** How many jobs it may have waiting and running in a queue, and what happens to more. */
   async limit(name: string, queue: string, limit: { jobs: number; over: OnExcess }, { by }: Words): Promise<void> {
-    this.#services.registry.demandQueue(queue)
+    const known = await knownContracts(this.#services)
+    known.demandQueue(queue)
     const jobs = wholeNumber(limit.jobs, 'jobs', 0)
     const entry = { by, action: 'tenant.limit', target: queue, tenant: name, details: limit }
     await changeRules(this.#services, entry, async (tx) => {

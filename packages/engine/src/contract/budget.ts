@@ -56,6 +56,8 @@ export interface Budget {
   readonly unit: string
   readonly timeZone: string
   readonly source: BudgetSource | undefined
+  /** It has a source, which is code of another program: only what that has read last is known here. */
+  readonly isForeign: boolean
 }
 
 const NAME = /^[a-zA-Z][\w.:/-]{0,99}$/
@@ -79,7 +81,8 @@ export function defineBudget(name: string, definition: BudgetDefinition): Budget
   if (!UNIT.test(unit)) refuse(`has unit ${JSON.stringify(unit)}: expected a word, like 'cents'.`)
   if (source !== undefined && (typeof source.read !== 'function' || typeof source.add !== 'function'))
     refuse('has a source without `read` and `add`.')
-  return { name, limit: checkLimit(limit, name), per, unit, timeZone: checkZone(timeZone, name), source }
+  const zone = checkZone(timeZone, name)
+  return { name, limit: checkLimit(limit, name), per, unit, timeZone: zone, source, isForeign: false }
 }
 
 export function checkLimit(limit: number, name: string): number {

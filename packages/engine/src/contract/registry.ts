@@ -70,7 +70,7 @@ export class Registry {
   demandQueue(name: string): void {
     if (this.queues.includes(name)) return
     throw new InvalidDefinition(
-      `There is no queue "${name}".${suggestion(name, this.queues)} List a contract of it in createMillrace({ jobs }).`,
+      `There is no queue "${name}".${suggestion(name, this.queues)} List a contract of it in createMillrace({ jobs }), or start a worker that declares it.`,
     )
   }
 

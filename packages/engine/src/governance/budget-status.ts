@@ -35,6 +35,15 @@ export interface BudgetStatus {
   readonly retryInMs: number
   /** The highest threshold that listeners were told of. */
   readonly notified: number
+  /** Of a budget that is kept in a table of a program's own. Null: it is not. */
+  readonly source: BudgetSourceReading | null
+}
+
+export interface BudgetSourceReading {
+  /** When that table was read: now, or by another program. Null: not in this period, so nothing is known to be spent. */
+  readonly readAt: Date | null
+  /** That the table has; null: none. */
+  readonly limit: number | null
 }
 
 export async function budgetStatuses(
@@ -53,7 +62,8 @@ export async function budgetStatuses(
     const statuses: BudgetStatus[] = []
     for (const [i, row] of rows.entries()) {
       const budget = budgets[i] as Budget
-      statuses.push(statusOf(budget, row, await readSource(budget, tx, row)))
+      const own = await readSource(budget, tx, row)
+      statuses.push(statusOf(budget, row, own && { ...own, readAt: row.at }))
     }
     return statuses
   })
@@ -84,7 +94,8 @@ function inTransaction<Result>(db: Session, work: (tx: Transaction) => Promise<R
   return db instanceof Transaction ? work(db) : (db as Database).transaction(work)
 }
 
-function statusOf(budget: Budget, row: BudgetRow, own: OwnTable | undefined): BudgetStatus {
+function statusOf(budget: Budget, row: BudgetRow, read: ReadTable | undefined): BudgetStatus {
+  const own = budget.isForeign ? readElsewhere(row) : read
   const { spent } = own ?? row
   const { limit, limitFrom } = limitOf(row, own?.limit ?? null)
   return {
@@ -100,7 +111,15 @@ function statusOf(budget: Budget, row: BudgetRow, own: OwnTable | undefined): Bu
     retryAt: row.nextHourAt,
     retryInMs: row.nextHourAt.getTime() - row.at.getTime(),
     notified: row.notified,
+    source: own === undefined ? null : { readAt: own.readAt, limit: own.limit ?? null },
   }
+}
+
+type ReadTable = OwnTable & { readonly readAt: Date | null }
+
+function readElsewhere({ reading }: BudgetRow): ReadTable {
+  if (reading === null) return { spent: 0, readAt: null }
+  return { spent: reading.spent, limit: reading.limit, readAt: reading.at }
 }
 
 /** As it stands once so much more is reserved. */

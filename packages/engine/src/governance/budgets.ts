@@ -3,7 +3,7 @@
 // Whatever must be exact happens under the lock of the period's row, in a short transaction of its own. A spend whose
 // reply was lost is said again and counted once. Listeners hear of a threshold from the one process that moved the
 // period's `notified`; if it dies before it speaks, nobody does.
-import type { Clock } from '../clock.ts'
+import { type Clock, monotonicMs } from '../clock.ts'
 import { type Budget, checkAmount } from '../contract/budget.ts'
 import { LeaseLost } from '../errors.ts'
 import { isTransient } from '../sql-state.ts'
@@ -15,6 +15,7 @@ import {
   budgetNotified,
   budgetPeriodLimit,
   budgetPeriodLock,
+  budgetReading,
   budgetRelease,
   budgetReserve,
   budgetSpend,
@@ -57,11 +58,15 @@ export interface BudgetServices {
   onError(during: string, error: unknown): void
 }
 
+/** So often a run that starts writes down what a source says. */
+const READING_MS = 10_000
 const REPEAT_AFTER_MS = [100, 300, 1_000, 3_000]
 
 export class Budgets {
   readonly #services: BudgetServices
   readonly #db: Database
+  /** When the reading of each budget was written. */
+  readonly #writtenMs = new Map<string, number>()
 
   constructor(services: BudgetServices) {
     this.#services = services
@@ -78,6 +83,7 @@ export class Budgets {
   async look(budget: Budget): Promise<BudgetStatus> {
     const status = await budgetStatus(this.#db, this.#now(), budget)
     await this.#tell(budget, status)
+    if (monotonicMs() >= (this.#writtenMs.get(budget.name) ?? 0) + READING_MS) await this.#write(budget, status)
     return status
   }
 
@@ -105,6 +111,7 @@ export class Budgets {
     if (tx !== undefined) return this.#spendIn(sessionOn(tx, this.#db.schema), budget, run, spending)
     const status = await repeated(() => this.#db.transaction((own) => this.#spendIn(own, budget, run, spending)))
     await this.#tell(budget, status)
+    await this.#write(budget, status)
     return status
   }
 
@@ -124,7 +131,8 @@ export class Budgets {
       const before = await budgetStatus(tx, now, budget, locked)
       // From now on means now too: a limit that was set for this period only would stand before it.
       await budgetPeriodLimit(tx, { budget: budget.name, period: locked }, period === null ? null : limit)
-      if (period === null) await budgetLimit(tx, now, { ...budget, hasSource: budget.source !== undefined }, limit)
+      if (period === null)
+        await budgetLimit(tx, now, { ...budget, hasSource: budget.source !== undefined || budget.isForeign }, limit)
       const after = await budgetStatus(tx, now, budget, locked)
       const details = { from: before.limit, to: after.limit, limitFrom: after.limitFrom, period }
       await auditWrite(tx, now, { by, action: 'budget.adjust', target: budget.name, details })
@@ -162,6 +170,17 @@ export class Budgets {
     } catch (error) {
       // Whoever looks next tells it. What was asked for is done, and must not fail because of this.
       this.#services.onError('tell the threshold of a budget', error)
+    }
+  }
+
+  /** For those that cannot read a source themselves. In no caller's transaction: it may be long, or be rolled back. */
+  async #write(budget: Budget, { period, spent, source }: BudgetStatus): Promise<void> {
+    if (budget.source === undefined || source === null || source.readAt === null) return
+    this.#writtenMs.set(budget.name, monotonicMs())
+    try {
+      await budgetReading(this.#db, { budget: budget.name, period }, { spent, limit: source.limit, at: source.readAt })
+    } catch (error) {
+      this.#services.onError('write down what a budget source says', error)
     }
   }
 

@@ -6,7 +6,7 @@ export const explainPayloadVersion: Explainer = async ({ type, payloadVersion },
   if (known === undefined || payloadVersion <= known) return undefined
   return {
     mechanism: 'version',
-    sentence: `Its payload has version ${payloadVersion}, and the contract of this program knows version ${known} at most: workers like this one give it back.`,
+    sentence: `Its payload has version ${payloadVersion}, and the contract knows version ${known} at most: workers with that contract give it back.`,
     until: null,
     remedy: `Deploy workers whose contract of "${type}" has version ${payloadVersion} or higher.`,
   }

@@ -24,6 +24,15 @@ export interface BudgetRow {
   readonly reserved: number
   /** The highest threshold that listeners were told of. */
   readonly notified: number
+  /** What a program has last read in this period of a table of its own; null: nothing. */
+  readonly reading: BudgetReading | null
+}
+
+export interface BudgetReading {
+  readonly spent: number
+  /** Null: the table has none. */
+  readonly limit: number | null
+  readonly at: Date
 }
 
 type Declared = Pick<Budget, 'name' | 'per' | 'unit' | 'timeZone' | 'limit'> & { readonly hasSource: boolean }
@@ -56,7 +65,7 @@ export async function budgetLook(
   budgets: readonly Wanted[],
   period: string | null = null,
 ): Promise<BudgetRow[]> {
-  const rows = await session.run<Record<keyof BudgetRow, unknown>>('budgetLook', [
+  const rows = await session.run<RawRow>('budgetLook', [
     now,
     textArray(budgets.map(({ name }) => name)),
     textArray(budgets.map(({ per }) => per)),
@@ -67,8 +76,10 @@ export async function budgetLook(
   return rows.map(rowOf)
 }
 
+type RawRow = Record<keyof BudgetRow | 'readingSpent' | 'readingLimit' | 'readingAt', unknown>
+
 /** Amounts are bigint, and a caller's driver has its own idea of them and of times. */
-function rowOf(row: Record<keyof BudgetRow, unknown>): BudgetRow {
+function rowOf(row: RawRow): BudgetRow {
   const nullable = (value: unknown) => (value === null ? null : Number(value))
   const time = (value: unknown) => new Date(value as string | Date)
   return {
@@ -86,6 +97,10 @@ function rowOf(row: Record<keyof BudgetRow, unknown>): BudgetRow {
     spent: Number(row.spent),
     reserved: Number(row.reserved),
     notified: Number(row.notified),
+    reading:
+      row.readingAt === null
+        ? null
+        : { spent: Number(row.readingSpent), limit: nullable(row.readingLimit), at: time(row.readingAt) },
   }
 }
 
@@ -96,6 +111,14 @@ interface PeriodOf {
 
 export async function budgetPeriodLock(tx: Session, now: Now, { budget, period }: PeriodOf): Promise<void> {
   await tx.run('budgetPeriodLock', [now, budget, period])
+}
+
+export async function budgetReading(
+  session: Session,
+  { budget, period }: PeriodOf,
+  { spent, limit, at }: BudgetReading,
+): Promise<void> {
+  await session.run('budgetReading', [budget, period, spent, limit, at])
 }
 
 interface RunKey {

@@ -64,3 +64,10 @@ export function catalogueList(
 ): Promise<EntryRow[]> {
   return session.run('catalogueList', [kind, names && textArray(names)])
 }
+
+export function catalogueDocuments(
+  session: Session,
+  kinds: readonly string[],
+): Promise<Pick<EntryRow, 'kind' | 'name' | 'document'>[]> {
+  return session.run('catalogueDocuments', [textArray(kinds)])
+}

@@ -215,3 +215,18 @@ test('a program is forgotten with its last worker, and not before it has one', a
   expect(await programs()).toBe(0)
   expect(await millrace.catalogue.get('type', 'letter')).toMatchObject({ workers: 0 })
 })
+
+test('without the code, breakers and explain know what the catalogue says', async () => {
+  await using t = await setup()
+  const { millrace, worker } = await working(t, [letter])
+  await worker.stop()
+  const client = t.client([])
+  const { id } = await millrace.enqueue(letter, { to: 'ann' })
+  const why = async () => (await client.explain(id)).reasons.map(({ sentence }) => sentence).join('\n')
+  expect(await client.breakers.get('post-office')).toMatchObject({ settings: { failures: 3 }, types: ['letter'] })
+  expect(await why()).not.toMatch(/post-office|printers/)
+  await client.breakers.trip('post-office', { by: 'ann' })
+  await client.limits.set('printers', { running: 0 }, { by: 'ann' })
+  expect(await why()).toMatch(/post-office/)
+  expect(await why()).toMatch(/^Limit "printers" lets 0 run at once/m)
+})

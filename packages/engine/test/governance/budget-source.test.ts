@@ -123,11 +123,21 @@ test.each([
   expect(await t.run(1)).toMatchObject({ outcome: 'retry', failure: { message: expect.stringMatching(message) } })
 })
 
-test('another program can see what is declared, but not read the table', async () => {
+test('another program sees what was read last, and says so while nothing was', async () => {
   await using t = await village()
   const worker = await t.millrace.work({ handlers: [implement(t.contract, () => {})] })
   await worker.stop()
   const other = t.client([])
-  expect(await other.budgets.list()).toEqual([])
-  await expect(other.budgets.get('ai-tagging')).rejects.toThrow(/table of another program.*--module/)
+  expect(await other.budgets.list()).toMatchObject([
+    { budget: 'ai-tagging', limit: 50_000, spent: 0, source: { readAt: null } },
+  ])
+  await t.run(40_000)
+  await t.sql('update ai_usage_tracking set estimated_cost_cents = 45000')
+  const clock = fakeClock('2026-11-15T12:05:00Z')
+  const read = { spent: 40_000, level: 'REDUCE', source: { readAt: new Date('2026-11-15T12:00:00Z'), limit: 50_000 } }
+  expect(await t.client([], { clock }).budgets.get('ai-tagging')).toMatchObject(read)
+  expect(await t.millrace.budgets.get('ai-tagging')).toMatchObject({ spent: 45_000, level: 'QUEUE' })
+  // What was read last month says nothing about this one.
+  const later = t.client([], { clock: fakeClock('2026-12-01T00:00:00Z') })
+  expect(await later.budgets.get('ai-tagging')).toMatchObject({ spent: 0, source: { readAt: null } })
 })

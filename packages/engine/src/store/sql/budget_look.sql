@@ -9,7 +9,7 @@
 with wanted as (
   select ord, wanted.name, coalesce(budget.per, wanted.per) as per, coalesce(budget.time_zone, wanted.time_zone) as zone,
     coalesce(budget.declared_limit, wanted.declared_limit) as declared_limit, budget.limit_override,
-    coalesce($1, now()) as at
+    reading_period, reading_spent, reading_limit, reading_at, coalesce($1, now()) as at
   from unnest($2::text[], $3::text[], $4::text[], $5::bigint[]) with ordinality
     as wanted (name, per, time_zone, declared_limit, ord)
   left join millrace.budget on budget.name = wanted.name
@@ -29,6 +29,8 @@ select timed.name, timed.per, zone as time_zone, timed.period, at, starts at tim
   at + interval '1 hour' - (local_at - date_trunc('hour', local_at)) as next_hour_at,
   declared_limit, timed.limit_override, budget_period.limit_override as period_limit,
   coalesce(spent, 0) as spent, coalesce(notified, 0) as notified,
+  case when reading_period = timed.period then reading_spent end as reading_spent, reading_limit,
+  case when reading_period = timed.period then reading_at end as reading_at,
   (select coalesce(sum(amount), 0)::bigint
    from millrace.budget_reservation as reservation
    where reservation.budget = timed.name and reservation.period = timed.period and spent_at is null
