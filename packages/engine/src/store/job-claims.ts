@@ -199,18 +199,21 @@ export async function lookAround(
 }
 
 export interface NextDue {
+  queue: string
   /** Until the next waiting job is due; null when nothing waits. */
   waitMs: number | null
-  /** Those of the queues in which jobs of tenants wait. */
-  sharedQueues: readonly string[]
+  /** Jobs of tenants wait in it. */
+  isShared: boolean
   rulesVersion: number
 }
 
-export async function jobNextDue(session: Session, now: Now, queues: readonly QueueEntered[]): Promise<NextDue> {
+type NextDueTuple = readonly [queue: string, waitMs: number | null, isShared: boolean, rulesVersion: number]
+
+/** One answer for each of the queues. */
+export async function jobNextDue(session: Session, now: Now, queues: readonly QueueEntered[]): Promise<NextDue[]> {
   const values = [now, textArray(queues.map(({ queue }) => queue)), ...entries(queues)]
-  const rows = await session.tuples<[number | null, string[], number]>('jobNextDue', values, { keepsPlan: true })
-  const [waitMs, sharedQueues, rulesVersion] = rows[0] as [number | null, string[], number]
-  return { waitMs, sharedQueues, rulesVersion }
+  const rows = await session.tuples<NextDueTuple>('jobNextDue', values, { keepsPlan: true })
+  return rows.map(([queue, waitMs, isShared, rulesVersion]) => ({ queue, waitMs, isShared, rulesVersion }))
 }
 
 /** Gives back what a claim took whose reply never came. */

@@ -1,9 +1,8 @@
-import { MAX_TIMER_MS, monotonicMs } from '../clock.ts'
+import { MAX_TIMER_MS } from '../clock.ts'
 
-/** The sleep of a loop: until a time that may be brought forward, or until somebody nudges. */
+/** The sleep of a loop: for some time, or until a nudge. */
 export class Alarm {
   #isRung = false
-  #atMs = Number.POSITIVE_INFINITY
   #ring: (() => void) | undefined
 
   /** Somebody has nudged since `listen`. */
@@ -19,26 +18,6 @@ export class Alarm {
   nudge(): void {
     this.#isRung = true
     this.#ring?.()
-  }
-
-  /** Rings in so many milliseconds at the latest; true if that is earlier than before. */
-  setIn(ms: number): boolean {
-    const atMs = monotonicMs() + ms
-    if (atMs >= this.#atMs) return false
-    this.#atMs = atMs
-    return true
-  }
-
-  /** True once when its time has come. */
-  isDue(): boolean {
-    if (monotonicMs() < this.#atMs) return false
-    this.#atMs = Number.POSITIVE_INFINITY
-    return true
-  }
-
-  /** Until it rings. */
-  sleep(): Promise<void> {
-    return this.pause(this.#atMs - monotonicMs())
   }
 
   /** So long, or until somebody nudges. */

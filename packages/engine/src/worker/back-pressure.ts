@@ -89,8 +89,8 @@ export class BackPressure {
     for (const { queue, slaMs } of this.#watched) {
       if (queue.isDrained) continue
       const { behind } = queue.entry({ byType: false }).enter(monotonicMs())
-      const { waitMs } = await jobNextDue(db, clock.databaseNow(), [{ queue: queue.name, behind }])
-      const lateMs = Math.max(0, -(waitMs ?? 0))
+      const [next] = await jobNextDue(db, clock.databaseNow(), [{ queue: queue.name, behind }])
+      const lateMs = Math.max(0, -(next?.waitMs ?? 0))
       const why = `a job of queue "${queue.name}" has waited for ${seconds(lateMs)}, and ${seconds(slaMs)} is its bound`
       strains.push({ share: lateMs / slaMs, why })
     }

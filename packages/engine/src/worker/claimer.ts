@@ -33,8 +33,6 @@ export interface ClaimerServices {
   onClaimed(jobs: readonly ClaimedJob[], claim: Claim, group: LaneGroup): void
   /** An answer took so long. */
   onAnswered(tookMs: number): void
-  /** There may be something to claim then. */
-  dueIn(delayMs: number): void
 }
 
 interface Answered {
@@ -83,20 +81,17 @@ export class Claimer {
     return this.#claims.releaseLost()
   }
 
-  /** True if it is known when to look again, so that nobody need be asked. */
-  async claim(group: LaneGroup, wanted: readonly Share[]): Promise<boolean> {
+  async claim(group: LaneGroup, wanted: readonly Share[]): Promise<void> {
     await this.#lookAround()
     const types = await this.#admit(group, wanted)
     const isGoverned = ({ queue }: Share) => this.#services.governor.isGoverned(queue.name, group.types)
     const plain = wanted.filter((share) => !isGoverned(share))
     if (plain.length > 0) await this.#claimPlain(group, plain, types)
-    let isDueKnown = false
-    for (const share of wanted) if (!plain.includes(share)) isDueKnown = await this.#claimGoverned(group, share, types)
-    return isDueKnown
+    for (const share of wanted) if (!plain.includes(share)) await this.#claimGoverned(group, share, types)
   }
 
-  async #claimGoverned(group: LaneGroup, { queue, limit }: Share, types: readonly LaneType[]): Promise<boolean> {
-    const { governor, dueIn } = this.#services
+  async #claimGoverned(group: LaneGroup, { queue, limit }: Share, types: readonly LaneType[]): Promise<void> {
+    const { governor } = this.#services
     const { wakeUps } = queue
     const ask = () =>
       this.#claims.under(group, (claim) =>
@@ -110,18 +105,17 @@ export class Claimer {
         }),
       )
     const answer = governor.isLimitedHere(types) ? await inTurn(ask) : await ask()
-    if (answer.state === 'more' || queue.wakeUps !== wakeUps) return false
-    queue.isDrained = true
-    const isBusy = answer.state === 'busy'
-    if (isBusy) dueIn(BUSY_MS * (0.5 + Math.random()))
-    else if (Number.isFinite(answer.waitMs)) dueIn(answer.waitMs + 1)
-    return isBusy
+    if (answer.state === 'more' || queue.wakeUps !== wakeUps) return
+    queue.drained()
+    queue.isDueKnown = answer.state === 'busy'
+    if (answer.state === 'busy') queue.lookIn(BUSY_MS * (0.5 + Math.random()))
+    else if (Number.isFinite(answer.waitMs)) queue.lookIn(answer.waitMs + 1)
   }
 
   async #claimPlain(group: LaneGroup, wanted: readonly Share[], types: readonly LaneType[]): Promise<void> {
     if (types.length === 0) {
       // Breakers hold all of them back.
-      for (const { queue } of wanted) queue.isDrained = true
+      for (const { queue } of wanted) queue.drained()
       return
     }
     const wakeUps = wanted.map(({ queue }) => queue.wakeUps)
@@ -139,10 +133,10 @@ export class Claimer {
       const nth = entries.slice(0, i).filter((other) => from === 'head' && other.from === 'head').length
       entry.claimed(taken, { from, sentAtMs, walkMs, nth })
       if (taken.length >= limit || queue.wakeUps !== wakeUps[i]) return
-      queue.isDrained = true
+      queue.drained()
       // As far as it was looked at, that is.
       const waitMs = entry.untilFurtherUp(from, monotonicMs())
-      if (Number.isFinite(waitMs)) this.#services.dueIn(waitMs)
+      if (Number.isFinite(waitMs)) queue.lookIn(waitMs)
     })
   }
 

@@ -2,7 +2,7 @@
 // a poll. How one claim is made is in claimer.ts.
 import { monotonicMs } from '../clock.ts'
 import { Beyond, LongWalk } from '../long-walk.ts'
-import { jobNextDue, type Position, type QueueEntered } from '../store/job-claims.ts'
+import { jobNextDue, type NextDue, type Position, type QueueEntered } from '../store/job-claims.ts'
 import { Alarm } from './alarm.ts'
 import type { BackPressure } from './back-pressure.ts'
 import { Claimer, type ClaimerServices } from './claimer.ts'
@@ -25,7 +25,7 @@ const MAX_UNASKED_MS = 5_000
 /** Something is due that we may not have: another process holds it, or nobody here knows its type. */
 const UNCLAIMABLE_PAUSE_MS = 1_000
 
-export interface FetcherServices extends Omit<ClaimerServices, 'onAnswered' | 'dueIn'> {
+export interface FetcherServices extends Omit<ClaimerServices, 'onAnswered'> {
   lanes: readonly Lane[]
   /** Undefined: nothing ever yields. */
   pressure?: BackPressure | undefined
@@ -44,8 +44,6 @@ export class Fetcher {
   readonly #claimer: Claimer
   readonly #alarm = new Alarm()
   #isStopped = false
-  /** It was asked, or is known without asking, when something is due in the drained queues. */
-  #isDueKnown = false
   #timeKeptMs = Number.NEGATIVE_INFINITY
   #askDueMs = Number.NEGATIVE_INFINITY
   readonly #askWalk = new LongWalk({ maxRestMs: MAX_UNASKED_MS })
@@ -57,7 +55,7 @@ export class Fetcher {
     this.#groups = groupLanes(services.lanes)
     this.#queues = services.lanes.flatMap((lane) => lane.queues)
     const onAnswered = (ms: number) => services.pressure?.claimTook(ms)
-    this.#claimer = new Claimer({ ...services, onAnswered, dueIn: (ms) => this.dueIn(ms) }, this.#groups)
+    this.#claimer = new Claimer({ ...services, onAnswered }, this.#groups)
   }
 
   start(): void {
@@ -91,15 +89,16 @@ export class Fetcher {
     for (const each of this.#queues) if (each.name === queue) each.goBackTo(jobs)
   }
 
-  /** A job of this process becomes due then. */
-  dueIn(delayMs: number): void {
-    if (this.#alarm.setIn(delayMs)) this.nudge()
+  /** A job of this process becomes due in this queue then. */
+  dueIn(queue: string, delayMs: number): void {
+    for (const each of this.#queues) if (each.name === queue && each.lookIn(delayMs)) this.nudge()
   }
 
   async #loop(): Promise<void> {
     let failures = 0
     while (!this.#isStopped) {
-      if (this.#alarm.isDue()) this.wake()
+      const nowMs = monotonicMs()
+      for (const queue of this.#queues) queue.wakeIfDue(nowMs)
       this.#alarm.listen()
       try {
         if (await this.#claimer.releaseLost()) this.wake()
@@ -107,8 +106,7 @@ export class Fetcher {
         for (const group of this.#groups) {
           const wanted = this.#wanted(group)
           if (wanted.length === 0) continue
-          this.#isDueKnown = false
-          this.#isDueKnown = await this.#claimer.claim(group, wanted)
+          await this.#claimer.claim(group, wanted)
           hasClaimed = true
         }
         failures = 0
@@ -142,7 +140,8 @@ export class Fetcher {
     this.#services.onIdle(namesOf(drained))
     await this.#askNextDue(drained)
     this.#setPoll(drained)
-    if (!this.#isStopped) await this.#alarm.sleep()
+    const nextLookMs = Math.min(...this.#queues.map(({ lookAtMs }) => lookAtMs))
+    if (!this.#isStopped) await this.#alarm.pause(nextLookMs - monotonicMs())
   }
 
   /** While other lanes are busy nobody sleeps; drained queues must not miss their due times and polls meanwhile. */
@@ -150,39 +149,48 @@ export class Fetcher {
     const drained = this.#queues.filter((queue) => queue.isDrained)
     if (drained.length === 0 || monotonicMs() - this.#timeKeptMs < KEEP_TIME_EVERY_MS) return
     this.#timeKeptMs = monotonicMs()
-    this.#isDueKnown = false
     this.#alarm.listen()
     await this.#askNextDue(drained)
     this.#setPoll(drained)
   }
 
-  /** Nudges come and go; the poll is due when it is due. */
+  /** Nudges come and go; the poll of a queue is due when it is due. */
   #setPoll(drained: readonly LaneQueue[]): void {
-    const poll = this.#services.isListenTrusted()
-      ? BACKSTOP_MS
-      : Math.min(...drained.map((queue) => queue.pollIntervalMs), BACKSTOP_MS)
-    this.#alarm.setIn(poll)
+    const isTrusted = this.#services.isListenTrusted()
+    for (const queue of drained) queue.lookIn(isTrusted ? BACKSTOP_MS : Math.min(queue.pollIntervalMs, BACKSTOP_MS))
   }
 
-  /** Asked once after a claim that came back short. What is due already but was not given to us waits a moment. */
+  /**
+   * Each queue is asked for once after a claim from it that came back short: a question for all would find what came into a
+   * queue since, before its poll. What is due already but was not given to us waits a moment.
+   */
   async #askNextDue(drained: readonly LaneQueue[]): Promise<void> {
-    if (this.#alarm.isRung || this.#isDueKnown) return
-    this.#isDueKnown = true
+    const unknown = drained.filter(({ isDueKnown }) => !isDueKnown)
+    if (this.#alarm.isRung || unknown.length === 0) return
     const askedAtMs = monotonicMs()
-    // It walked for long: what becomes due meanwhile is noticed then.
-    if (askedAtMs < this.#askDueMs) return void this.#alarm.setIn(this.#askDueMs - askedAtMs)
-    const { db, clock } = this.#services
-    const queues = entered(drained)
-    const { waitMs, sharedQueues, rulesVersion } = await jobNextDue(db, clock.databaseNow(), queues)
-    const answeredAtMs = monotonicMs()
-    this.#askDueMs = answeredAtMs + this.#askWalk.restAfter(this.#askBeyond.of(answeredAtMs - askedAtMs, 0))
-    await this.#learn(sharedQueues, rulesVersion)
-    if (waitMs !== null) this.#alarm.setIn(waitMs > 0 ? waitMs + 1 : UNCLAIMABLE_PAUSE_MS)
+    if (askedAtMs < this.#askDueMs) {
+      // It walked for long: what becomes due meanwhile is noticed then.
+      for (const queue of unknown) queue.lookIn(this.#askDueMs - askedAtMs)
+    } else {
+      const { db, clock } = this.#services
+      const answers = await jobNextDue(db, clock.databaseNow(), entered(unknown))
+      const answeredAtMs = monotonicMs()
+      this.#askDueMs = answeredAtMs + this.#askWalk.restAfter(this.#askBeyond.of(answeredAtMs - askedAtMs, 0))
+      await this.#learn(answers)
+      const waits = new Map(answers.map(({ queue, waitMs }) => [queue, waitMs]))
+      for (const queue of unknown) {
+        const waitMs = waits.get(queue.name) ?? Number.POSITIVE_INFINITY
+        queue.lookIn(waitMs > 0 ? waitMs + 1 : UNCLAIMABLE_PAUSE_MS)
+      }
+    }
+    for (const queue of unknown) queue.isDueKnown = true
   }
 
   /** A queue that turns out to be governed was not claimed from as it should be: look again. */
-  async #learn(sharedQueues: readonly string[], rulesVersion: number): Promise<void> {
+  async #learn(answers: readonly NextDue[]): Promise<void> {
     const { governor } = this.#services
+    const sharedQueues = answers.filter(({ isShared }) => isShared).map(({ queue }) => queue)
+    const { rulesVersion } = answers[0] as NextDue
     const isOld = rulesVersion !== governor.rulesVersion
     await governor.keepUp(rulesVersion)
     for (const { name, lane } of this.#places()) {

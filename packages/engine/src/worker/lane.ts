@@ -19,8 +19,11 @@ export class LaneQueue {
   readonly pollIntervalMs: number
   /** Under overload the lane's other queues yield to it. */
   readonly isCritical: boolean
-  /** Nothing was due when we last asked; cleared by a wake-up. */
-  isDrained = false
+  /** It is known, since it was drained, when to look again. */
+  isDueKnown = false
+  #isDrained = false
+  /** When to look again, although no wake-up has come: for a poll or a due time. */
+  #lookAtMs = Number.POSITIVE_INFINITY
   /** Since when it may have held work without a break; while it is drained: of no meaning. */
   #busySinceMs = monotonicMs()
   /** How often there was news of work: a claim that was under way meanwhile may have missed it. */
@@ -37,9 +40,18 @@ export class LaneQueue {
     this.isCritical = options.isCritical ?? false
   }
 
+  /** Nothing was due when we last asked; cleared by a wake-up. */
+  get isDrained(): boolean {
+    return this.#isDrained
+  }
+
+  get lookAtMs(): number {
+    return this.#lookAtMs
+  }
+
   /** How long it has not been seen empty. */
   get busyMs(): number {
-    return this.isDrained ? 0 : monotonicMs() - this.#busySinceMs
+    return this.#isDrained ? 0 : monotonicMs() - this.#busySinceMs
   }
 
   /** Where claims enter it, all types together or type by type. */
@@ -53,9 +65,29 @@ export class LaneQueue {
   }
 
   wake(): void {
-    if (this.isDrained) this.#busySinceMs = monotonicMs()
-    this.isDrained = false
+    if (this.#isDrained) this.#busySinceMs = monotonicMs()
+    this.#isDrained = false
     this.wakeUps++
+  }
+
+  drained(): void {
+    this.#isDrained = true
+    this.isDueKnown = false
+  }
+
+  /** Look again in so many milliseconds at the latest; true if that is earlier than before. */
+  lookIn(ms: number): boolean {
+    const atMs = monotonicMs() + ms
+    if (atMs >= this.#lookAtMs) return false
+    this.#lookAtMs = atMs
+    return true
+  }
+
+  /** Wakes if the time to look has come. */
+  wakeIfDue(nowMs: number): void {
+    if (nowMs < this.#lookAtMs) return
+    this.#lookAtMs = Number.POSITIVE_INFINITY
+    this.wake()
   }
 }
 

@@ -135,6 +135,6 @@ export class RunTransitions {
     if (settlement.kind !== 'requeue') return
     // What was given back is due for anybody, at once; what has a delay is ours to remember.
     if (settlement.delayMs === null) waker.wake([run.job.queue], [run.job])
-    else fetcher.dueIn(settlement.delayMs)
+    else fetcher.dueIn(run.job.queue, settlement.delayMs)
   }
 }

@@ -251,7 +251,7 @@ test('a claim whose reply was lost is given back by its run id, with its attempt
 
 test('the next due time looks at every priority, and at suspects', async () => {
   await using t = await setup()
-  const waitMs = async () => (await jobNextDue(t.db, null, [{ queue: 'a' }, { queue: 'b' }])).waitMs
+  const waitMs = async () => (await jobNextDue(t.db, null, [{ queue: 'a' }]))[0]?.waitMs
   expect(await waitMs()).toBeNull()
   await t.millrace.enqueue(one, 'x', { delay: '2h', priority: 0 })
   await t.millrace.enqueue(one, 'x', { delay: '1h', priority: 7 })
@@ -263,7 +263,9 @@ test('the next due time looks at every priority, and at suspects', async () => {
 test('the next due time is that of what comes after the entries, or has another priority', async () => {
   await using t = await setup()
   const minutes = async (behind: readonly Position[]) => {
-    const { waitMs } = await jobNextDue(t.db, null, [{ queue: 'a', behind }, { queue: 'b' }])
+    const answers = await jobNextDue(t.db, null, [{ queue: 'a', behind }, { queue: 'b' }])
+    expect(answers.find(({ queue }) => queue === 'b')).toMatchObject({ waitMs: null, isShared: false })
+    const waitMs = answers.find(({ queue }) => queue === 'a')?.waitMs ?? null
     return waitMs === null ? null : Math.round(waitMs / 60_000)
   }
   await t.millrace.enqueue(one, 'first', { delay: '10m' })

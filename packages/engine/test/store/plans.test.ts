@@ -199,7 +199,7 @@ describe('half a million rows of each kind that may not be claimed, ahead of a h
           ['jobRunState', runs, 40],
           ['lookAround', ['{q,elsewhere,nowhere}', '{}', '{}'], 1],
           ['lookAround', ['{q,elsewhere,nowhere}', '{q}', '{good}'], 1],
-          ['jobNextDue', [null, '{q,elsewhere,nowhere}', ...NO_ENTRIES], 1],
+          ['jobNextDue', [null, '{q,elsewhere,nowhere}', ...NO_ENTRIES], 3],
           ['jobReleaseRun', [null, living, runId], RUNNING],
         ] as const) {
           const plan = await planOf(client, statement, values)

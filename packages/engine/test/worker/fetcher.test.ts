@@ -18,6 +18,8 @@ const task = defineJob({ type: 'task', queue: defineQueues({ default: {} }).defa
 class WatchedDatabase extends Database {
   readonly counts = new Map<StatementName, number>()
   intercept: (statement: StatementName) => Promise<void> = async () => {}
+  /** How many claims asked for this queue. */
+  readonly claimsOf = new Map<string, number>()
 
   override async run<Row>(statement: StatementName, values: readonly unknown[], options?: RunOptions): Promise<Row[]> {
     this.counts.set(statement, (this.counts.get(statement) ?? 0) + 1)
@@ -28,20 +30,31 @@ class WatchedDatabase extends Database {
 
   override async tuples<Tuple>(statement: StatementName, values: readonly unknown[]): Promise<Tuple[]> {
     this.counts.set(statement, (this.counts.get(statement) ?? 0) + 1)
+    if (statement === 'jobClaim')
+      for (const queue of String(values[1]).match(/\w+/g) ?? [])
+        this.claimsOf.set(queue, (this.claimsOf.get(queue) ?? 0) + 1)
     const tuples = await super.tuples<Tuple>(statement, values)
     await this.intercept(statement)
     return tuples
   }
 }
 
-async function setup() {
+interface Setup {
+  /** Poll intervals by queue. */
+  polls?: Record<string, number>
+  isListenTrusted?: boolean
+}
+
+async function setup({ polls = { default: 30_000 }, isListenTrusted = true }: Setup = {}) {
   const t = await base()
   const db = new WatchedDatabase({ connection: { connectionString: t.url }, schema: 'millrace', maxConnections: 3 })
-  const queue = new LaneQueue({ name: 'default', weight: 1, pollIntervalMs: 30_000 })
+  const queues = Object.entries(polls).map(
+    ([name, pollIntervalMs]) => new LaneQueue({ name, weight: 1, pollIntervalMs }),
+  )
   const lane = new Lane({
     name: 'default',
     slots: 5,
-    queues: [queue],
+    queues,
     types: [{ type: 'task', timeoutMs: 30_000, stuckAfterMs: 60_000 }],
     isSelective: false,
     batchSize: Number.POSITIVE_INFINITY,
@@ -56,7 +69,7 @@ async function setup() {
     lanes: [lane],
     workerId: () => workerId,
     mayClaim: () => true,
-    isListenTrusted: () => true,
+    isListenTrusted: () => isListenTrusted,
     prefetchFor: () => 0,
     mayTakeSuspect: () => true,
     onClaimed: (jobs) => {
@@ -75,9 +88,13 @@ async function setup() {
     ...t,
     db,
     fetcher,
-    lane,
     claims,
     millrace: t.client([task], { notify: false }),
+    insert: (queue: string, runAt: string, type = 'task') =>
+      t.sql(
+        `insert into millrace.job (type, queue, priority, run_at, max_attempts, correlation_id, payload, created_at, updated_at)
+         values ('${type}', '${queue}', 0, ${runAt}, 1, 'c', '{}', now(), now())`,
+      ),
     nextIdle: () => idle.promise,
     nextClaim: () => claimed.promise,
     async [Symbol.asyncDispose]() {
@@ -144,12 +161,31 @@ describe('the fetcher', () => {
     expect(Object.fromEntries(t.db.counts)).toEqual({ lookAround: 1, rulesLoad: 1, jobClaim: 1, jobNextDue: 1 })
   })
 
+  test('polls each queue at its own interval while wake-ups are not trusted', async () => {
+    await using t = await setup({ polls: { fast: 10, slow: 60_000 }, isListenTrusted: false })
+    const polledOften = signal()
+    t.db.intercept = async (statement) => {
+      if (statement === 'jobNextDue' && t.db.counts.get(statement) === 1) await t.insert('slow', 'now()')
+      if (statement === 'jobClaim' && t.db.claimsOf.get('fast') === 10) polledOften.resolve()
+    }
+    t.fetcher.start()
+    await polledOften.promise
+    expect(t.db.claimsOf.get('slow')).toBe(1)
+    expect(t.claims).toEqual([])
+  })
+
+  test('looks only into the queue whose job becomes due', async () => {
+    await using t = await setup({ polls: { one: 60_000, other: 60_000 } })
+    await t.insert('one', "now() + interval '300 milliseconds'")
+    const claimed = t.nextClaim()
+    t.fetcher.start()
+    expect(await claimed).toMatchObject([{ queue: 'one' }])
+    expect(t.db.claimsOf.get('other')).toBe(1)
+  })
+
   test('claims type by type while a type waits in its queue that it cannot run', async () => {
     await using t = await setup()
-    await t.sql(
-      `insert into millrace.job (type, queue, priority, run_at, max_attempts, correlation_id, payload, created_at, updated_at)
-       values ('foreign', 'default', 0, now(), 1, 'c', '{}', now(), now())`,
-    )
+    await t.insert('default', 'now()', 'foreign')
     await t.millrace.enqueue(task, 'mine')
     const claimed = t.nextClaim()
     t.fetcher.start()

@@ -119,7 +119,8 @@ describe('the slots of a lane with several queues', () => {
         (busy, free) => {
           const lane = laneOver(busy.map(() => 3))
           lane.queues.forEach((queue, i) => {
-            queue.isDrained = !busy[i]
+            if (busy[i]) queue.wake()
+            else queue.drained()
           })
           const given = shareOut(lane, free).reduce((sum, { limit }) => sum + limit, 0)
           expect(given).toBe(busy.includes(true) ? free : 0)

@@ -87,17 +87,17 @@ describe('while it lasts', () => {
 
   test('otherwise the others fill half of the lane', () => {
     const { urgent, limits } = laneOf(10, 1)
-    urgent.isDrained = true
+    urgent.drained()
     expect(limits(9)).toEqual({ bulk: 2, mail: 2 })
   })
 
   test('and nothing more, but always one', () => {
     const full = laneOf(10, 5)
-    full.urgent.isDrained = true
+    full.urgent.drained()
     expect(full.limits(5)).toEqual({})
     const single = laneOf(1, 0)
-    single.urgent.isDrained = true
-    single.mail.isDrained = true
+    single.urgent.drained()
+    single.mail.drained()
     expect(single.limits(1)).toEqual({ bulk: 1 })
   })
 })

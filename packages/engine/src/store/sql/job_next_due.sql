@@ -1,8 +1,8 @@
 -- When does the next waiting job of these queues become due, and may they be claimed as before?
 -- Params:  $1 now timestamptz or null, $2 queues text[],
 --          $3 queues text[], $4 priorities int[], $5 run_ats float8[] in seconds, $6 ids bigint[]: as the entries of job_claim.sql
--- Returns: one row: wait_ms until then (0 or less: something is due now), or null when nothing waits; shared_queues as jsonb:
---          those in which jobs of tenants wait; rules_version
+-- Returns: one row for each queue: queue, wait_ms until then (0 or less: something is due now) or null when nothing waits,
+--          is_shared: jobs of tenants wait in it, rules_version
 -- Locks:   none
 -- Index:   job_for_claim_idx, job_for_share_idx, job_suspect_idx
 -- Of tenants a thousand streams are looked at. With more, one that is due sooner may be missed until the next poll.
@@ -69,7 +69,9 @@ with first as materialized (
   ) as next
 )
 select
+  queue,
   (extract(epoch from min(run_at) - coalesce($1, now())) * 1000)::float8 as wait_ms,
-  coalesce(jsonb_agg(distinct queue) filter (where is_shared), '[]') as shared_queues,
+  bool_or(is_shared) as is_shared,
   (select version from millrace.rules_version)::float8 as rules_version
-from first;
+from first
+group by queue;
