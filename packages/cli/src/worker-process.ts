@@ -63,7 +63,7 @@ export async function startWorker(lifecycle: Lifecycle, plan: WorkerPlan): Promi
   const finished = countOfFinished(millrace)
   return lifecycle.start({
     name: 'worker',
-    begin: () => millrace.work({ ...settingsOf(plan), handlers: workload.handlers }),
+    begin: () => millrace.work(workOptionsOf(plan)),
     end: (worker) => drain(worker, plan, finished),
   })
 }
@@ -90,12 +90,15 @@ async function drain(
 }
 
 /** An option wins over its variable, and a variable over what the workload says. */
-function settingsOf({ workload, options }: WorkerPlan): Omit<WorkOptions, 'handlers'> {
-  const contracts = workload.handlers.map(({ contract }) => contract)
+function workOptionsOf({ workload, options }: WorkerPlan): WorkOptions {
+  const { handlers, middleware = [] } = workload
+  const contracts = handlers.map(({ contract }) => contract)
   const settings = workSettingsFrom(process.env, contracts, workload.settings)
   const { concurrency, grace, lease, overload, deadLetterAlertAt } = options
   return {
     ...settings,
+    handlers,
+    middleware,
     concurrency,
     gracePeriod: grace,
     lease: { ...settings.lease, ...lease },

@@ -62,11 +62,21 @@ async function load(specifier: string, file: string): Promise<Record<string, unk
 
 function problemsOf(candidate: unknown): string[] {
   if (typeof candidate !== 'object' || candidate === null) return [`it is ${kindOf(candidate)}, not an object`]
-  const { name, jobs, handlers, schedules = [], workflows = [], setup, start } = candidate as Record<string, unknown>
+  const {
+    name,
+    jobs,
+    handlers,
+    middleware = [],
+    schedules = [],
+    workflows = [],
+    setup,
+    start,
+  } = candidate as Record<string, unknown>
   const problems: string[] = []
   if (typeof name !== 'string' || name === '') problems.push(`\`name\` is ${kindOf(name)}, not a text`)
   problems.push(...listProblems('jobs', jobs, isContract, 'a contract made by defineJob'))
   problems.push(...listProblems('handlers', handlers, isImplementation, 'a handler made by implement'))
+  problems.push(...listProblems('middleware', middleware, (each) => typeof each === 'function', 'a function'))
   problems.push(...listProblems('schedules', schedules, isSchedule, 'a schedule made by defineSchedule'))
   problems.push(...listProblems('workflows', workflows, isWorkflow, 'a workflow made by defineWorkflow'))
   for (const [key, value] of Object.entries({ setup, start })) {

@@ -3,6 +3,7 @@ import type {
   Implementation,
   JobContract,
   Logger,
+  Middleware,
   Millrace,
   Schedule,
   WorkflowDefinition,
@@ -17,6 +18,8 @@ export interface Workload {
   /** Every contract that this program enqueues or runs. */
   readonly jobs: readonly JobContract[]
   readonly handlers: readonly Implementation[]
+  /** Called around every run, the first outermost: tracing, error reports, dependencies. */
+  readonly middleware?: readonly Middleware[]
   /** What its workers enqueue at given times. */
   readonly schedules?: readonly Schedule[]
   /** Every workflow that this program starts or carries on. The contracts of their steps need not be listed in `jobs`. */

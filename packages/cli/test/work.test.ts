@@ -37,9 +37,10 @@ test('after SIGTERM work waits for the running job, which completes, and ends wi
   expect(await t.millrace.job(id)).toMatchObject({ status: 'completed', attempt: 1 })
 })
 
-test('work runs handlers that have a process of their own, and leaves none behind', async () => {
+test('work runs handlers that have a process of their own, within the middleware, and leaves none behind', async () => {
   await using t = await setupWith('isolated.js')
   const { id } = await t.millrace.enqueue(nap, {})
+  await t.work.said(/about to run nap/)
   await t.work.said(/asleep elsewhere/)
   t.work.signal('SIGTERM')
   // Its output ends only when nobody holds it any more.

@@ -230,6 +230,7 @@ export { type Handler, type Implementation, implement, type JobContext } from '.
 export type { StepOptions } from './worker/effects.ts'
 export type { Isolation } from './worker/isolation/isolation.ts'
 export type { LaneOptions } from './worker/lane-plan.ts'
+export type { Middleware, MiddlewareRun } from './worker/middleware.ts'
 export type { Reservation, RunBudget, SpendOptions } from './worker/run-budget.ts'
 export { CancelRequested } from './worker/verdict.ts'
 export type { MemoryOptions, OverloadOptions, WorkOptions } from './worker/work-options.ts'

@@ -59,6 +59,7 @@ export class Execution {
       clock,
       logger,
       implementation: (type) => implementations.get(type) as Implementation,
+      around: settings.around,
       isolatedHandler: (run) => this.isolated.handlerFor(run),
       admit: (run) => this.budgets.admit(run),
       budgetPort: (run) => this.budgets.port(run),

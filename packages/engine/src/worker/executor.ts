@@ -6,14 +6,17 @@ import { openStored, ownerOf } from '../contract/sealed.ts'
 import { BudgetExceeded, NewerPayload, TimedOut } from '../errors.ts'
 import { runContext } from '../run-context.ts'
 import type { Settlement } from '../store/settlements.ts'
-import { type ContextServices, type Implementation, RunningContext } from './context.ts'
+import { type ContextServices, type Implementation, type JobContext, RunningContext } from './context.ts'
 import type { IsolatedHandler } from './isolation/isolated-run.ts'
+import type { Around, MiddlewareRun } from './middleware.ts'
 import type { Run } from './run.ts'
 import { bury, CancelRequested, type Ending, verdict } from './verdict.ts'
 
 export interface ExecutorServices extends ContextServices {
   clock: Clock
   implementation(type: string): Implementation
+  /** What the program wants around each call of a handler. */
+  around?: Around | undefined
   /** The handler of an isolated type, in a process that is ready. It must be called. */
   isolatedHandler(run: Run): Promise<IsolatedHandler>
   /** True when this run may start: its flag was ours to take and the lease is trusted. */
@@ -90,10 +93,11 @@ export class Executor {
   #callHandler(run: Run, context: RunningContext, payload: unknown): Ending | Promise<Ending> {
     const { handler } = this.#services.implementation(run.job.type)
     if (typeof handler !== 'function') return this.#callIsolated(run, context, payload)
-    const { id: jobId, correlationId } = run.job
+    const { around } = this.#services
+    const call = () => handler(payload as never, context)
     let stopClock = () => {}
     const ending = endingOf(
-      () => runContext.run({ jobId, correlationId }, () => handler(payload as never, context)),
+      () => inContext(run, around === undefined ? call : () => around(seen(run, context), call)),
       () => stopClock(),
     )
     if (ending instanceof Promise) stopClock = this.#startClock(run, context)
@@ -101,12 +105,19 @@ export class Executor {
   }
 
   async #callIsolated(run: Run, context: RunningContext, payload: unknown): Promise<Ending> {
+    const { around } = this.#services
     let stopClock = () => {}
-    try {
+    const callIt = async (): Promise<unknown> => {
       // To start a process may take longer than the handler: it is not on its clock.
       const call = await this.#services.isolatedHandler(run)
+      stopClock()
       stopClock = this.#startClock(run, context)
-      return { value: await call(payload as never, context) }
+      return call(payload as never, context)
+    }
+    try {
+      if (around === undefined) return { value: await callIt() }
+      stopClock = this.#startClock(run, context)
+      return { value: await inContext(run, () => around(seen(run, context), callIt)) }
     } catch (thrown) {
       return { thrown }
     } finally {
@@ -179,6 +190,14 @@ function payloadOf({ contract, keys, job }: Run): unknown | Promise<unknown> {
   const opened = openStored(keys, { contract, part: 'payload', owner: ownerOf(job) }, job.payload)
   return parseStored(contract, opened, job.payloadVersion)
 }
+
+/** What is enqueued in `work` is a child of this job. */
+function inContext<Value>({ job }: Run, work: () => Value): Value {
+  return runContext.run({ jobId: job.id, correlationId: job.correlationId }, work)
+}
+
+/** A run as middleware sees it. */
+const seen = (run: Run, ctx: JobContext): MiddlewareRun => ({ job: run.ref(), contract: run.contract, ctx })
 
 /** How `work` ends, and a promise of it only if `work` returns one. `finish` runs when that promise has ended. */
 function endingOf(work: () => unknown, finish?: () => void): Ending | Promise<Ending> {

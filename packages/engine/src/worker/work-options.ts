@@ -7,11 +7,14 @@ import type { Implementation } from './context.ts'
 import type { Lane } from './lane.ts'
 import { type LanePlan, planLanes } from './lane-plan.ts'
 import type { MemoryLimits } from './memory-guard.ts'
+import { type Around, aroundOf, type Middleware } from './middleware.ts'
 import type { OverloadLimits } from './overload.ts'
 import type { LeaseTimes } from './pulse-protocol.ts'
 
 export interface WorkOptions extends LanePlan {
   handlers: readonly Implementation[]
+  /** Called around every run, the first outermost: tracing, error reports, dependencies. */
+  middleware?: readonly Middleware[]
   /** How long running jobs may go on after stop(). Default 25 s. */
   gracePeriod?: Duration
   /** When nothing more is claimed because memory runs short. */
@@ -44,6 +47,7 @@ export interface WorkerSettings {
   connection: ClientConfig
   lanes: Lane[]
   implementations: readonly Implementation[]
+  around: Around | undefined
   times: LeaseTimes & { sweepMs: number }
   graceMs: number
   memory: MemoryLimits
@@ -62,6 +66,7 @@ export function workerSettings(
     ...client,
     lanes: planLanes(options, contracts),
     implementations: options.handlers,
+    around: aroundOf(options.middleware ?? []),
     graceMs: toMs(options.gracePeriod ?? '25s', 'gracePeriod'),
     times: leaseTimes(options.lease ?? {}),
     memory: memoryLimits(options.memory ?? {}),
