@@ -17,6 +17,7 @@ import { lanes } from './suites/lanes.ts'
 import { latency } from './suites/latency.ts'
 import { peers } from './suites/peers.ts'
 import { scale } from './suites/scale.ts'
+import { stats } from './suites/stats.ts'
 import { workflow } from './suites/workflow.ts'
 
 const suites: readonly Suite[] = [
@@ -32,6 +33,7 @@ const suites: readonly Suite[] = [
   latency,
   peers,
   scale,
+  stats,
   workflow,
 ]
 const DEFAULT_ROUNDS = 5

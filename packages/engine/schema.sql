@@ -285,6 +285,8 @@ create index job_blocked_by_order_idx on millrace.job (queue, coalesce(tenant, '
   where ((status = 'blocked') and (order_key is not null));
 create unique index job_dedup_idx on millrace.job (tenant, type, dedup_key) nulls not distinct
   where (dedup_key is not null);
+create index job_failed_idx on millrace.job (queue, type, tenant)
+  where ((status = 'pending') and (last_error_at is not null));
 create index job_for_claim_by_type_idx on millrace.job (queue, type, priority, run_at, id)
   where ((status = 'pending') and (crashes = 0) and (tenant is null));
 create index job_for_claim_idx on millrace.job (queue, priority, run_at, id)

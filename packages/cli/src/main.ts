@@ -25,6 +25,7 @@ import { psqlCommand } from './commands/psql.ts'
 import { queuesCommand } from './commands/queues.ts'
 import { retryCommand } from './commands/retry.ts'
 import { schedulesCommand } from './commands/schedules.ts'
+import { statsCommand } from './commands/stats.ts'
 import { tenantPoliciesCommand } from './commands/tenant-policies.ts'
 import { tenantsCommand } from './commands/tenants.ts'
 import { typesCommand } from './commands/types.ts'
@@ -74,6 +75,7 @@ export function program(): Command {
       .addCommand(workCommand())
       .addCommand(migrateCommand())
       .addCommand(enqueueCommand())
+      .addCommand(statsCommand())
       .addCommand(queuesCommand())
       .addCommand(workersCommand())
       .addCommand(jobsCommand())

@@ -12,6 +12,7 @@ test('the help lists the commands and shows examples', async () => {
     'work',
     'migrate',
     'enqueue',
+    'stats',
     'queues',
     'workers',
     'jobs',

@@ -25,6 +25,7 @@ import { type PrioritiseOptions, type PrioritiseResult, prioritiseJob } from './
 import { type JobResult, type ResultOptions, Results } from './client/results.ts'
 import { type RetryResult, retryJob } from './client/retry.ts'
 import { Schedules } from './client/schedules.ts'
+import { type QueueState, type Stats, StatsReader } from './client/stats.ts'
 import { Tenants } from './client/tenants.ts'
 import { typed, withTypedErrors } from './client/typed-errors.ts'
 import { Workers } from './client/workers.ts'
@@ -38,7 +39,7 @@ import { checkTenantPolicies, type TenantPolicyOptions, type TenantPolicyReport 
 import type { MillraceOptions } from './millrace-options.ts'
 import type { JobEvent } from './store/history.ts'
 import type { JobFilter } from './store/job-list.ts'
-import type { Job, JobAttempt, QueueCount } from './store/jobs.ts'
+import type { Job, JobAttempt } from './store/jobs.ts'
 import type { JobStep } from './store/once-keys.ts'
 import type { WorkOptions } from './worker/work-options.ts'
 import type { Worker } from './worker/worker.ts'
@@ -86,6 +87,7 @@ export class Millrace {
   readonly #eraser: Eraser
   readonly #correlations: Correlations
   readonly #explainers: Explainers
+  readonly #stats: StatsReader
   #closed: Promise<void> | undefined
 
   constructor(options: MillraceOptions) {
@@ -112,6 +114,7 @@ export class Millrace {
     this.#eraser = new Eraser(services)
     this.#correlations = new Correlations(services)
     this.#explainers = new Explainers(services)
+    this.#stats = new StatsReader(services)
   }
 
   /** Writes a job. Inside `{ tx }` it exists exactly if that transaction commits. */
@@ -220,8 +223,14 @@ export class Millrace {
     return this.#typed(this.#eraser.erase(request))
   }
 
-  queues(): Promise<QueueCount[]> {
-    return this.#typed(this.#services.jobs.queues())
+  /** Every queue that is known, also idle ones, with what waits and runs in it and with its pauses. */
+  queues(): Promise<QueueState[]> {
+    return this.#typed(this.#stats.queues())
+  }
+
+  /** By queue and type, and by queue and tenant: what waits, runs and has failed, and what became of runs in the last hour. */
+  stats(): Promise<Stats> {
+    return this.#typed(this.#stats.stats())
   }
 
   /** Which tables with a tenant's column lack what ctx.tenantDb relies on. For a test of yours, or a check in CI. */

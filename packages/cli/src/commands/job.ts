@@ -5,6 +5,7 @@ import { Refused } from '../failure.ts'
 import { fromNow, oneLine, print, printJson } from '../print.ts'
 import { facts, table } from '../table.ts'
 import { whenOf } from './jobs.ts'
+import { holding, pausedBy } from './pauses.ts'
 
 const help = `
 Examples:
@@ -27,9 +28,10 @@ async function act(id: string, options: ClientOptions, command: Command): Promis
     const attempts = await millrace.attempts(id)
     const steps = await millrace.steps(id)
     const silence = await silenceOf(millrace, job)
-    if (options.json) return printJson({ ...job, silence, attempts, steps })
+    const pauses = holding(await millrace.pauses.list(), job)
+    if (options.json) return printJson({ ...job, silence, attempts, steps, pauses })
     const links = { letter: await letterOf(millrace, job), workflow: await workflowOf(millrace, job) }
-    print(block(job, { ...links, silence }))
+    print(block(job, { ...links, silence, paused: pausedBy(pauses) || null }))
     if (attempts.length > 0) print(`\n${table(['ATTEMPT', 'FAILED', 'ERROR'], attempts.map(attemptRow))}`)
     if (steps.length > 0) print(`\n${table(['STEP', 'FINISHED', 'TOOK'], steps.map(stepRow))}`)
   })
@@ -75,6 +77,8 @@ interface Links {
   silence: string | null
   letter: string | null
   workflow: string | null
+  /** By whom and why. */
+  paused: string | null
 }
 
 function block(job: Job, links: Links): string {
@@ -84,6 +88,7 @@ function block(job: Job, links: Links): string {
     ['Queue', job.queue],
     ['Tenant', job.tenant],
     ['Status', `${job.status}, ${whenOf(job)}`],
+    ['Paused', links.paused],
     ['Attempt', `${job.attempt} of ${job.maxAttempts}${job.crashes > 0 ? `, ${job.crashes} crashed` : ''}`],
     ['Priority', String(job.priority)],
     ['Dedup key', job.dedupKey],

@@ -3,6 +3,7 @@ import type { Job, JobFilter } from 'millrace'
 import { addClientOptions, type ClientOptions, withClient } from '../client.ts'
 import { fromNow, moreHint, oneLine, print, printJson } from '../print.ts'
 import { table } from '../table.ts'
+import { holding, pausedBy } from './pauses.ts'
 import { parseLimit } from './worker-options.ts'
 
 const STATUSES = ['pending', 'processing', 'blocked', 'failed', 'completed', 'cancelled', 'dead']
@@ -40,14 +41,16 @@ async function act(options: Options, command: Command): Promise<void> {
       ...filter,
       ...(correlation === undefined ? {} : { correlationId: correlation }),
     })
-    if (json) return printJson(jobs)
+    const pauses = await millrace.pauses.list()
+    if (json) return printJson(jobs.map((job) => ({ ...job, pauses: holding(pauses, job) })))
     if (jobs.length === 0) return print('No job is like that.\n')
-    print(table(TITLES, jobs.map(rowOf)))
+    const rows = jobs.map((job) => [...rowOf(job), pausedBy(holding(pauses, job))])
+    print(table(TITLES, rows))
     if (jobs.length === filter.limit) print(moreHint(command, jobs.at(-1)?.id))
   })
 }
 
-const TITLES = ['ID', 'STATUS', 'TYPE', 'QUEUE', 'TENANT', 'ATTEMPT', 'WHEN', 'ERROR']
+const TITLES = ['ID', 'STATUS', 'TYPE', 'QUEUE', 'TENANT', 'ATTEMPT', 'WHEN', 'ERROR', 'PAUSED']
 
 function rowOf(job: Job): string[] {
   return [

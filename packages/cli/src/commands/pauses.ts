@@ -1,5 +1,5 @@
 import { Command, Option } from 'commander'
-import type { Duration, Pause, PauseTarget, Resumption } from 'millrace'
+import { type Duration, type Job, type Pause, type PauseTarget, pausesOf, type Resumption } from 'millrace'
 import { addClientOptions, addModuleOption, type ClientOptions, withClient } from '../client.ts'
 import { argument, fromNow, oneLine, print, printJson } from '../print.ts'
 import { table } from '../table.ts'
@@ -129,3 +129,19 @@ const resumeCall = (target: PauseTarget): string =>
     'millrace resume',
     ...Object.entries(targetOf(target)).flatMap(([kind, name]) => (name === null ? [] : `--${kind} ${argument(name)}`)),
   ].join(' ')
+
+/** "by ann: no toner", "tenant acme by bob: wrong prices": what is paused, if it is less than the whole row. */
+export function pausedBy(pauses: readonly Pause[]): string {
+  return pauses
+    .map(({ type, tenant, by, reason }) => `${part({ type, tenant })}by ${oneLine(by, 40)}: ${oneLine(reason, 60)}`)
+    .join('; ')
+}
+
+const part = ({ type, tenant }: PauseTarget): string =>
+  [type && `type ${oneLine(type, 40)} `, tenant && `tenant ${oneLine(tenant, 40)} `].filter(Boolean).join('')
+
+/** Those of the pauses that keep this job from being taken: it waits. */
+export function holding(pauses: readonly Pause[], job: Job): Pause[] {
+  const isWaiting = job.finishedAt === null && job.status !== 'processing'
+  return isWaiting ? pausesOf(pauses, job) : []
+}

@@ -1,8 +1,9 @@
 import { Command } from 'commander'
-import type { CatalogueEntry, QueueCount } from 'millrace'
+import type { CatalogueEntry, QueueState } from 'millrace'
 import { addClientOptions, type ClientOptions, withClient } from '../client.ts'
 import { oneLine, print, printJson } from '../print.ts'
 import { table } from '../table.ts'
+import { pausedBy } from './pauses.ts'
 
 const help = `
 Lists the queues that workers declare, idle ones too, and those in which jobs are. With --json: all that a queue declares.
@@ -17,7 +18,7 @@ export function queuesCommand(): Command {
   return addClientOptions(command).addHelpText('after', help).action(act)
 }
 
-interface QueueRow extends QueueCount {
+interface QueueRow extends QueueState {
   /** Null: no worker has declared it. */
   readonly declared: CatalogueEntry<'queue'> | null
 }
@@ -27,20 +28,22 @@ async function act(options: ClientOptions, command: Command): Promise<void> {
     const queues = rowsOf(await millrace.queues(), await millrace.catalogue.list('queue'))
     if (options.json) return printJson(queues)
     if (queues.length === 0) return print('No worker has declared a queue, nothing waits and nothing runs.\n')
-    print(table(['QUEUE', 'DUE', 'SCHEDULED', 'RUNNING', 'BLOCKED', 'SLA', 'OWNER', 'USE'], queues.map(cells)))
+    print(
+      table(['QUEUE', 'DUE', 'SCHEDULED', 'RUNNING', 'BLOCKED', 'SLA', 'OWNER', 'USE', 'PAUSED'], queues.map(cells)),
+    )
   })
 }
 
-function rowsOf(counts: readonly QueueCount[], declared: readonly CatalogueEntry<'queue'>[]): QueueRow[] {
+function rowsOf(counts: readonly QueueState[], declared: readonly CatalogueEntry<'queue'>[]): QueueRow[] {
   const counted = new Map(counts.map((each) => [each.queue, each]))
   const entries = new Map(declared.map((each) => [each.name, each]))
   return [...new Set([...entries.keys(), ...counted.keys()])].sort().map((queue) => ({
-    ...(counted.get(queue) ?? { queue, due: 0, scheduled: 0, processing: 0, blocked: 0 }),
+    ...(counted.get(queue) ?? { queue, due: 0, scheduled: 0, processing: 0, blocked: 0, pauses: [] }),
     declared: entries.get(queue) ?? null,
   }))
 }
 
-function cells({ queue, due, scheduled, processing, blocked, declared }: QueueRow): string[] {
+function cells({ queue, due, scheduled, processing, blocked, declared, pauses }: QueueRow): string[] {
   const { title = null, slaMs = null, owner = null, use = null } = declared?.document ?? {}
   return [
     title === null ? queue : `${queue} (${oneLine(title, 40)})`,
@@ -48,5 +51,6 @@ function cells({ queue, due, scheduled, processing, blocked, declared }: QueueRo
     slaMs === null ? '' : `${slaMs / 1_000} s`,
     oneLine([owner?.name, owner?.address].filter(Boolean).join(', '), 60),
     oneLine(use, 60),
+    pausedBy(pauses),
   ]
 }

@@ -10,7 +10,7 @@ import { historyBy, type JobEvent, jobEvents } from '../store/history.ts'
 import { type CancelledRow, jobCancelRunning, jobCancelWaiting, jobRunNow } from '../store/job-changes.ts'
 import { isJobId } from '../store/job-id.ts'
 import { type JobFilter, jobList } from '../store/job-list.ts'
-import { type Job, type JobAttempt, jobAttempts, jobGet, type QueueCount, queueCounts } from '../store/jobs.ts'
+import { type Job, type JobAttempt, jobAttempts, jobGet } from '../store/jobs.ts'
 import { workKeysOf } from '../store/keyed-work.ts'
 import { type JobStep, stepList } from '../store/once-keys.ts'
 import { ensurePartitions } from '../store/partitions.ts'
@@ -196,9 +196,5 @@ export class JobManager {
 
   async steps(id: string): Promise<JobStep[]> {
     return isJobId(id) ? stepList(this.#db, id) : []
-  }
-
-  queues(): Promise<QueueCount[]> {
-    return queueCounts(this.#db, this.#clock.databaseNow())
   }
 }

@@ -1,13 +1,18 @@
 // Why a job waits that somebody has paused, or whose tenant may not run.
+import type { Job } from '../store/jobs.ts'
 import { type Pause, pauseList } from '../store/pauses.ts'
 import { tenantList } from '../store/tenants.ts'
 import type { Explainer, Reason } from './reason.ts'
 
 export const explainPauses: Explainer = async (job, { db, now }) => {
-  const pauses = await pauseList(db, now)
+  return pausesOf(await pauseList(db, now), job).map(reasonOf)
+}
+
+/** Those of the pauses that hold this job. */
+export function pausesOf(pauses: readonly Pause[], job: Pick<Job, 'queue' | 'type' | 'tenant'>): Pause[] {
   const holds = ({ queue, type, tenant }: Pause) =>
     (queue ?? job.queue) === job.queue && (type ?? job.type) === job.type && (tenant ?? job.tenant) === job.tenant
-  return pauses.filter(holds).map(reasonOf)
+  return pauses.filter(holds)
 }
 
 function reasonOf(pause: Pause): Reason {

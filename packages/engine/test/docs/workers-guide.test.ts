@@ -27,3 +27,16 @@ test('the workers of a machine are quieted, and what they run is named', async (
   expect((await asked).request?.reason).toBe(`${hostname()} is taken out of service`)
   release.resolve()
 })
+
+test('a queue in which a job has been due for long is found', async () => {
+  await using t = await setup()
+  await using guide = await examplesOf('operating-a-worker.md')
+  const { lateQueues } = await guide.load<{ lateQueues: (millrace: Millrace, ms: number) => Promise<string[]> }>(
+    'late-queues.ts',
+  )
+  const task = defineJob({ type: 'task', queue: defineQueues({ slow: {} }).slow, payload: z.object({}) })
+  const millrace = t.client([task])
+  await millrace.enqueue(task, {}, { runAt: new Date(Date.now() - 120_000) })
+  expect(await lateQueues(millrace, 60_000)).toEqual(['slow'])
+  expect(await lateQueues(millrace, 600_000)).toEqual([])
+})

@@ -85,7 +85,9 @@ test('one of a key waits for its claim, the others are blocked, and all are coun
   const millrace = t.client([entry])
   await millrace.enqueueMany(entry, of('a', 3))
   expect(await statuses(t)).toEqual(['pending', 'blocked', 'blocked'])
-  expect(await millrace.queues()).toEqual([{ queue: 'ledger', due: 1, scheduled: 0, processing: 0, blocked: 2 }])
+  expect(await millrace.queues()).toEqual([
+    { queue: 'ledger', due: 1, scheduled: 0, processing: 0, blocked: 2, pauses: [] },
+  ])
   expect((await millrace.jobs({ status: 'blocked' })).length).toBe(2)
 })
 

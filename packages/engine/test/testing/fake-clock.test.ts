@@ -43,7 +43,9 @@ describe('a fake clock', () => {
       runAt: new Date('2031-05-05T12:15:00Z'),
     })
     expect(await millrace.attempts(id)).toMatchObject([{ startedAt: started, finishedAt: started }])
-    expect(await millrace.queues()).toEqual([{ queue: 'default', due: 0, scheduled: 1, processing: 0, blocked: 0 }])
+    expect(await millrace.queues()).toEqual([
+      { queue: 'default', due: 0, scheduled: 1, processing: 0, blocked: 0, pauses: [] },
+    ])
     expect(await millrace.cancel(id, { by: 'ann' })).toBe('cancelled')
     expect(await millrace.job(id)).toMatchObject({ status: 'cancelled', finishedAt: started })
   })
