@@ -16,6 +16,7 @@ export type MillraceErrorCode =
   | 'tenant_mismatch'
   | 'tenant_suspended'
   | 'tenant_limit_reached'
+  | 'tenant_busy'
   | 'key_busy'
   | 'enqueue_unknown'
   | 'not_a_transaction'
@@ -259,6 +260,22 @@ export class TenantLimitReached extends MillraceError {
     this.tenant = tenant
     this.queue = queue
     this.maxJobs = maxJobs
+  }
+}
+
+/** Another transaction is enqueueing for the same tenant, whose limit rejects what is too much, and has not ended. */
+export class TenantBusy extends MillraceError {
+  readonly tenant: string
+  readonly queue: string
+
+  constructor(tenant: string, queue: string, waitedMs: number, cause: unknown) {
+    super(
+      'tenant_busy',
+      `Another transaction enqueues for tenant "${tenant}" into queue "${queue}", where one does so at a time, and did not end within ${waitedMs} ms. Nothing was enqueued: try again when that transaction has ended.`,
+      cause,
+    )
+    this.tenant = tenant
+    this.queue = queue
   }
 }
 

@@ -129,6 +129,7 @@ export {
   SchemaTooNew,
   SchemaTooOld,
   SecretInPayload,
+  TenantBusy,
   TenantIsolationViolation,
   TenantLimitReached,
   TenantMismatch,

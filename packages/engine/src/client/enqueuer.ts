@@ -25,7 +25,7 @@ import type { Waker } from './waker.ts'
 
 /**
  * What became of an enqueue. A refusal throws instead: InvalidPayload, SecretInPayload, UnknownJobType, TenantRequired,
- * TenantSuspended, TenantLimitReached, KeyBusy, EnqueueUnknown.
+ * TenantSuspended, TenantLimitReached, TenantBusy, KeyBusy, EnqueueUnknown.
  */
 export type EnqueueResult =
   /** A new job was written. `warnings`: what looks wrong in it, but need not be. */

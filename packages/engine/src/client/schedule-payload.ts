@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import type { JobContract } from '../contract/job.ts'
 import type { Registry } from '../contract/registry.ts'
-import { KeyBusy, TenantSuspended } from '../errors.ts'
+import { KeyBusy, TenantBusy, TenantSuspended } from '../errors.ts'
 import { failureFrom } from '../failure.ts'
 import { isPassing } from '../governance/budgets.ts'
 import { isSkip, type ScheduleFire } from '../schedule/define.ts'
@@ -99,8 +99,9 @@ function jittered(name: string, { fireAt, tenant }: ScheduleFire, jitterMs: numb
   return new Date(fireAt.getTime() + Math.floor((hash.readUInt32BE() / 2 ** 32) * jitterMs))
 }
 
-/** A database that is away, or a key that somebody's transaction holds: nothing has happened, and it is tried again. */
-export const isForLater = (error: unknown): boolean => isPassing(error) || error instanceof KeyBusy
+/** A database that is away, or a key or tenant that an open transaction holds: nothing has happened, and it is tried again. */
+export const isForLater = (error: unknown): boolean =>
+  isPassing(error) || error instanceof KeyBusy || error instanceof TenantBusy
 
 /** What an enqueue refused, as a fact about its tick. */
 export function refusalOf(error: unknown): Made {

@@ -1,15 +1,20 @@
 // How many jobs a tenant may have in a queue, looked at before they are written.
 import type { JobContract } from '../contract/job.ts'
 import type { TenantJobs } from '../contract/queue.ts'
-import { TenantLimitReached } from '../errors.ts'
+import { TenantBusy, TenantLimitReached } from '../errors.ts'
 import type { Events, MillraceEvents } from '../events.ts'
 import { TenantGate } from '../governance/tenant-gate.ts'
 import type { Logger } from '../logger.ts'
+import { isLockTimeout } from '../sql-state.ts'
 import type { Database, Session } from '../store/db.ts'
 import { advisoryLock } from '../store/governed-claims.ts'
 import type { NewJob } from '../store/jobs.ts'
 import { TENANT_JOBS_KEY } from '../store/keyed-work.ts'
+import { withPatience } from '../store/lock-patience.ts'
 import { tenantCount } from '../store/tenants.ts'
+
+/** How long a tenant is waited for that another open transaction enqueues for. */
+const TENANT_WAIT_MS = 2_000
 
 interface Batch {
   readonly tenant: string
@@ -105,12 +110,21 @@ export class TenantLimits {
     return positions
   }
 
-  /** In the transaction that will write them: nobody else writes for these tenants until it ends. */
+  /** In the transaction that will write them: no other one writes for these tenants until it ends. Throws TenantBusy. */
   async demandRoom(session: Session, batches: readonly Batch[]): Promise<void> {
     for (const { tenant, queue, jobs, limit } of rejecting(batches)) {
-      await advisoryLock(session, this.#db.schema, `tenant:${queue}:${tenant}`)
+      await this.#lock(session, tenant, queue)
       const before = await tenantCount(session, queue, tenant, limit.max)
       if (before + jobs.length > limit.max) throw new TenantLimitReached(tenant, queue, limit.max)
+    }
+  }
+
+  async #lock(session: Session, tenant: string, queue: string): Promise<void> {
+    const lock = () => advisoryLock(session, this.#db.schema, `tenant:${queue}:${tenant}`)
+    try {
+      await withPatience(session, TENANT_WAIT_MS, lock)
+    } catch (error) {
+      throw isLockTimeout(error) ? new TenantBusy(tenant, queue, TENANT_WAIT_MS, error) : error
     }
   }
 
