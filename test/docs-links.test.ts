@@ -41,6 +41,7 @@ const searched = [
 
 /** Names that stand for files somebody might write. */
 const examples = [
+  './contracts.js',
   'types.ts',
   'utils.ts',
   'noun_verb.sql',

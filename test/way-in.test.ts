@@ -16,6 +16,7 @@ afterAll(() => wayIn[Symbol.asyncDispose]())
 test('a stranger who follows the README in an empty folder runs a job', { timeout: 60_000 }, async () => {
   const { banner, answer, ending } = await wayIn.run()
   expect(banner).toMatch(/Workload +greetings\n/)
+  expect(banner).toContain(`npx millrace enqueue greet '{"name":"Ada"}' --wait`)
   expect(answer).toContain('Hello, Ada!')
   expect(ending).toContain('the worker has stopped')
 })
