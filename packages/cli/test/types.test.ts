@@ -34,7 +34,9 @@ test('types lists the job types of a workload without starting it', async () => 
 test('--examples prints what fits with its warnings, and says what has none', async () => {
   const { code, out } = await types([fixture('post.js'), '--examples'], { GOOD: '1' })
   expect(code).toBe(0)
-  expect(out).toMatch(/\nletter\n {2}1 {2}\{"to":"ann","token":"abc"\}\n {5}warning: token may be a secret/)
+  expect(out).toMatch(
+    /\nletter\n {2}1 {2}\{"to":"ann","token":"abc"\}\n {5}warning \(possible_secret\): token may be a secret/,
+  )
   expect(out).toMatch(/\naudit: no examples\n/)
 })
 

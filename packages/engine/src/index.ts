@@ -94,6 +94,7 @@ export type { DeadReason, RedrivePolicy } from './contract/redrive.ts'
 export { type Backoff, delays, exponential, fixed, type Jitter, linear, type RetryPolicy } from './contract/retry.ts'
 export { type BreakerSettings, defineService, type Service, type ServiceOptions } from './contract/service.ts'
 export type { PayloadStep, PayloadSteps } from './contract/versions.ts'
+export type { EnqueueWarning, EnqueueWarningCode } from './contract/warning.ts'
 export { endWorker } from './end-worker.ts'
 export {
   BreakerOpen,

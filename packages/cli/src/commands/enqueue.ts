@@ -117,7 +117,7 @@ function endOf(id: string, ended: JobResult<unknown>): string {
 
 function sentence(result: EnqueueResult): string {
   if (result.status === 'duplicate') return `Job ${result.id} holds the dedup key: nothing was enqueued.\n`
-  const warnings = result.warnings.map((warning) => `Warning: ${safeLine(warning)}\n`)
+  const warnings = result.warnings.map(({ code, message }) => `Warning (${code}): ${safeLine(message)}\n`)
   const what = result.status === 'replaced' ? 'was waiting under that dedup key, and now does this' : 'is enqueued'
   return `Job ${result.id} ${what}.\n${warnings.join('')}`
 }

@@ -1,6 +1,6 @@
 // The job types of a workload, from its code: no database is needed.
 import type { Command } from 'commander'
-import { checkPayload, type JobContract, MillraceError, UnknownJobType } from 'millrace'
+import { checkPayload, type EnqueueWarning, type JobContract, MillraceError, UnknownJobType } from 'millrace'
 import { fail } from '../failure.ts'
 import { print, printJson } from '../print.ts'
 import { table } from '../table.ts'
@@ -28,7 +28,7 @@ interface TypeRow {
   examples?: Example[]
 }
 
-type Example = { payload: unknown; warnings: readonly string[] } | { problem: string }
+type Example = { payload: unknown; warnings: readonly EnqueueWarning[] } | { problem: string }
 
 export async function typesOfWorkload(module: string, options: Options, command: Command): Promise<void> {
   try {
@@ -118,7 +118,10 @@ function examplesText({ type, examples }: TypeRow): string {
   if (examples.length === 0) return `\n${type}: no examples\n`
   const lines = examples.map((example, i) => {
     if ('problem' in example) return `  ${i + 1}  does not fit\n`
-    return [JSON.stringify(example.payload), ...example.warnings.map((warning) => `warning: ${warning}`)]
+    return [
+      JSON.stringify(example.payload),
+      ...example.warnings.map(({ code, message }) => `warning (${code}): ${message}`),
+    ]
       .map((line, at) => `  ${at === 0 ? i + 1 : ' '}  ${line}\n`)
       .join('')
   })

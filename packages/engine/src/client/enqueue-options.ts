@@ -3,6 +3,7 @@ import { type DedupeRule, LIVE } from '../contract/dedupe.ts'
 import { type Duration, toMs } from '../contract/duration.ts'
 import type { JobContract, RequiresTenant } from '../contract/job.ts'
 import { type CheckedPayload, checkedPayload } from '../contract/payload.ts'
+import type { EnqueueWarning } from '../contract/warning.ts'
 import { InvalidDefinition, TenantMismatch, TenantRequired } from '../errors.ts'
 import { runContext } from '../run-context.ts'
 import { isJobId } from '../store/job-id.ts'
@@ -46,7 +47,7 @@ export type OptionsArgument<C extends JobContract, Options extends EnqueueOption
 
 export interface PreparedJob {
   readonly job: NewJob
-  readonly warnings: readonly string[]
+  readonly warnings: readonly EnqueueWarning[]
 }
 
 /** Checks payload and options and builds the row. Throws before anything is written. */

@@ -3,6 +3,7 @@
 import type { Clock } from '../clock.ts'
 import type { JobContract } from '../contract/job.ts'
 import type { Registry } from '../contract/registry.ts'
+import { type EnqueueWarning, NO_WARNINGS } from '../contract/warning.ts'
 import { DatabaseUnavailable, InvalidPayload, SecretInPayload } from '../errors.ts'
 import type { Events } from '../events.ts'
 import type { Admitter } from '../governance/admitter.ts'
@@ -29,13 +30,13 @@ import type { Waker } from './waker.ts'
  */
 export type EnqueueResult =
   /** A new job was written. `warnings`: what looks wrong in it, but need not be. */
-  | { status: 'queued'; id: string; warnings: readonly string[] }
+  | { status: 'queued'; id: string; warnings: readonly EnqueueWarning[] }
   /** A new job was written, and waits until its tenant has fewer in the queue. */
-  | { status: 'deferred'; id: string; warnings: readonly string[] }
+  | { status: 'deferred'; id: string; warnings: readonly EnqueueWarning[] }
   /** Another job holds the dedup key: this is its id. It lives, or its dedupe window is not over. */
   | { status: 'duplicate'; id: string }
   /** A job that waited under the same dedup key has taken over payload and options: this is its id. */
-  | { status: 'replaced'; id: string; warnings: readonly string[] }
+  | { status: 'replaced'; id: string; warnings: readonly EnqueueWarning[] }
 
 const BULK_DEADLINE_MS = 60_000
 const NO_DEFERRALS: ReadonlySet<number> = new Set()
@@ -130,7 +131,7 @@ export class Enqueuer {
     const results = await this.#insert(this.#tenants.deferring(jobs, limited), tx, limited)
     // Whether the caller's transaction commits is not known here: its results carry the warnings, and nobody else is told.
     if (tx === undefined) this.#tenants.warn(excesses)
-    const warnings = new Map(excesses.flatMap(({ over, text }) => over.map((position) => [position, text])))
+    const warnings = new Map(excesses.flatMap(({ over, warning }) => over.map((position) => [position, warning])))
     return results.map((result, i) => {
       const own = (prepared[i] as PreparedJob).warnings
       const more = warnings.get(i)
@@ -266,9 +267,8 @@ function inList(error: unknown, position: number): unknown {
   )
 }
 
-const NO_WARNINGS: readonly string[] = []
 const queued = (id: string, warnings = NO_WARNINGS): EnqueueResult => ({ status: 'queued', id, warnings })
-const warned = (result: EnqueueResult, warnings: readonly string[]): EnqueueResult =>
+const warned = (result: EnqueueResult, warnings: readonly EnqueueWarning[]): EnqueueResult =>
   warnings.length > 0 && result.status !== 'duplicate' ? { ...result, warnings } : result
 const resultOf = (result: KeyedResult): EnqueueResult =>
   result.status === 'duplicate' ? result : { ...result, warnings: NO_WARNINGS }

@@ -1,6 +1,7 @@
 // How many jobs a tenant may have in a queue, looked at before they are written.
 import type { JobContract } from '../contract/job.ts'
 import type { TenantJobs } from '../contract/queue.ts'
+import type { EnqueueWarning } from '../contract/warning.ts'
 import { TenantBusy, TenantLimitReached } from '../errors.ts'
 import type { Events, MillraceEvents } from '../events.ts'
 import { TenantGate } from '../governance/tenant-gate.ts'
@@ -27,7 +28,7 @@ interface Batch {
 interface Excess {
   /** The jobs beyond the limit, by position. */
   readonly over: readonly number[]
-  readonly text: string
+  readonly warning: EnqueueWarning
   readonly facts: MillraceEvents['job_limit_warning']
 }
 
@@ -72,8 +73,9 @@ export class TenantLimits {
       const before = await tenantCount(session, queue, tenant, limit.max)
       const over = jobs.slice(Math.max(0, limit.max - before))
       if (over.length === 0) continue
-      const text = `tenant "${tenant}" has more than its ${limit.max} jobs in queue "${queue}"`
-      excesses.push({ over, text, facts: { tenant, queue, jobs: before + jobs.length, limit: limit.max } })
+      const message = `tenant "${tenant}" has more than its ${limit.max} jobs in queue "${queue}"`
+      const warning: EnqueueWarning = { code: 'tenant_limit', message }
+      excesses.push({ over, warning, facts: { tenant, queue, jobs: before + jobs.length, limit: limit.max } })
     }
     return excesses
   }

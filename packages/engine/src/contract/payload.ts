@@ -6,6 +6,7 @@ import { pathText } from './json-keys.ts'
 import { type JsonLimits, plainJson, Refusal, tooLarge } from './plain-json.ts'
 import { isAllowed } from './secrets.ts'
 import { upgraded } from './versions.ts'
+import type { EnqueueWarning } from './warning.ts'
 
 const MAX_PAYLOAD_BYTES = 256 * 1024
 const MAX_RESULT_BYTES = 64 * 1024
@@ -14,7 +15,7 @@ export interface CheckedPayload {
   /** The JSON text that is stored. */
   readonly text: string
   /** What looks wrong but need not be. */
-  readonly warnings: readonly string[]
+  readonly warnings: readonly EnqueueWarning[]
 }
 
 /**
@@ -108,7 +109,7 @@ function checkedFrom(outcome: StandardSchemaV1.Result<unknown>): Checked {
   return { issues: outcome.issues.map((issue) => ({ path: pathOf(issue), message: issue.message })) }
 }
 
-type Encoded = { text: string; value: unknown; warnings: readonly string[] } | { refusal: Refusal }
+type Encoded = { text: string; value: unknown; warnings: readonly EnqueueWarning[] } | { refusal: Refusal }
 
 /** JSON text of a value and the plain data it stands for, or why there is none. */
 export function encodeJson(input: unknown, limits: JsonLimits): Encoded {

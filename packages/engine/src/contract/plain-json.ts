@@ -3,9 +3,11 @@
 // JSON.stringify is silent about what it cannot say: NaN becomes null, a Map {}, undefined in a list null. Here each of
 // these is refused at its path. What passes is copied, so that what was checked is what is stored, even if the value
 // answers differently when it is read twice.
+
 import { storable } from '../failure.ts'
 import { factsOf, isStorable, pathText, UNSTORABLE_TEXT } from './json-keys.ts'
 import { isAllowed, SHORTEST_SHAPE, type Suspicion, suspectText } from './secrets.ts'
+import { type EnqueueWarning, type EnqueueWarningCode, NO_WARNINGS } from './warning.ts'
 
 export interface JsonLimits {
   readonly maxBytes: number
@@ -30,7 +32,7 @@ export class Refusal extends Error {
 
 export interface PlainJson {
   readonly value: unknown
-  readonly warnings: readonly string[]
+  readonly warnings: readonly EnqueueWarning[]
 }
 
 /** The plain copy of `input`: equal to JSON.parse(JSON.stringify(input)), and nothing was lost on the way. */
@@ -50,11 +52,10 @@ export const tooLarge = (maxBytes: number, bytes?: number): Refusal =>
     `it is ${bytes ?? `more than ${maxBytes}`} bytes of JSON, the limit is ${maxBytes}; store the data and pass a reference`,
   )
 
-const NO_WARNINGS: readonly string[] = []
 const MAX_WARNINGS = 20
 
 class Walk {
-  warnings: readonly string[] = NO_WARNINGS
+  warnings = NO_WARNINGS
   readonly #limits: JsonLimits
   readonly #path: (string | number)[] = []
   readonly #ancestors: object[] = []
@@ -112,7 +113,8 @@ class Walk {
     // Counts and sizes have names like `token`; numbers that are passwords or card numbers have clearer ones.
     if (suspicion?.isCertain) this.#suspect(suspicion, depth)
     if (Math.abs(value) > Number.MAX_SAFE_INTEGER && Math.abs(value) < 1e21) {
-      this.#warn(depth, 'is an integer beyond 2^53, where neighbours cannot be told apart; pass ids as text')
+      const what = 'is an integer beyond 2^53, where neighbours cannot be told apart; pass ids as text'
+      this.#warn('unsafe_integer', depth, what)
     }
     // JSON has no -0.
     return value === 0 ? 0 : value
@@ -173,15 +175,16 @@ class Walk {
   #suspect({ rule, isCertain }: Suspicion, depth: number): void {
     if (isAllowed(this.#limits.allowSecrets, this.#path.slice(0, depth).map(String))) return
     if (isCertain) throw new Refusal(pathText(this.#path.slice(0, depth)), rule, true)
-    this.#warn(depth, `may be a secret, judging by ${rule}; pass a reference, or list the path in allowSecrets`)
+    const what = `may be a secret, judging by ${rule}; pass a reference, or list the path in allowSecrets`
+    this.#warn('possible_secret', depth, what)
   }
 
   /** One warning for all elements of a list. */
-  #warn(depth: number, what: string): void {
+  #warn(code: EnqueueWarningCode, depth: number, what: string): void {
     const path = pathText(this.#path.slice(0, depth).map((segment) => (typeof segment === 'number' ? '*' : segment)))
-    const warning = `${path || 'it'} ${what}`
-    if (this.warnings.length < MAX_WARNINGS && !this.warnings.includes(warning))
-      this.warnings = [...this.warnings, warning]
+    const message = `${path || 'it'} ${what}`
+    if (this.warnings.length < MAX_WARNINGS && !this.warnings.some((warning) => warning.message === message))
+      this.warnings = [...this.warnings, { code, message }]
   }
 
   #refusal(depth: number, problem: string): Refusal {

@@ -187,7 +187,8 @@ describe('a refusal', () => {
 test('warnings come with the result, by position', async () => {
   await using t = await setup()
   const millrace = t.client([carry])
-  const warned = { status: 'queued', warnings: [expect.stringMatching(/^value\.token may be a secret/)] }
+  const warning = { code: 'possible_secret', message: expect.stringMatching(/^value\.token may be a secret/) }
+  const warned = { status: 'queued', warnings: [warning] }
   expect(await millrace.enqueue(carry, { value: { token: 'abc' } })).toMatchObject(warned)
   expect(await millrace.enqueue(carry, { value: { token: 'abc' } }, { dedupKey: 'k' })).toMatchObject(warned)
   expect(await millrace.enqueueMany(carry, [{ value: 1 }, { value: { token: 'abc' } }])).toMatchObject([

@@ -111,7 +111,12 @@ describe('what JSON says differently is taken in its words', () => {
 
   test('an integer beyond 2^53 is stored as it is, with a warning', () => {
     expect(encode({ rows: [{ id: 2 ** 53 + 2 }, { id: 2 ** 60 }] })).toMatchObject({
-      warnings: [expect.stringMatching(/^rows\.\*\.id is an integer beyond 2\^53.*as text/)],
+      warnings: [
+        {
+          code: 'unsafe_integer',
+          message: expect.stringMatching(/^rows\.\*\.id is an integer beyond 2\^53.*as text/),
+        },
+      ],
     })
     expect(encode({ a: 2 ** 53 - 1, b: 2 ** 31, c: 1e300 })).toMatchObject({ warnings: [] })
   })

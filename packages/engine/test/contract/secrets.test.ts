@@ -80,7 +80,9 @@ describe('a secret by its shape', () => {
     ['a Stripe test key', `sk_test_${digits(24)}`, /Stripe test key/],
     ['a card number', '4242 4242 4242 4242', /card number/],
   ])('%s is only a warning', async (_, text, warning) => {
-    expect(await check({ a: [text] })).toMatchObject({ warnings: [expect.stringMatching(warning)] })
+    expect(await check({ a: [text] })).toMatchObject({
+      warnings: [{ code: 'possible_secret', message: expect.stringMatching(warning) }],
+    })
   })
 
   test.each([
@@ -160,7 +162,12 @@ describe('a secret by the name of its key', () => {
     'hashedPassword',
   ])('%s is a warning', async (key) => {
     expect(await check({ list: [{ [key]: 'x1' }, { [key]: 'x2' }] })).toMatchObject({
-      warnings: [expect.stringMatching(new RegExp(`^list\\.\\*\\.${key} may be a secret.*allowSecrets`))],
+      warnings: [
+        {
+          code: 'possible_secret',
+          message: expect.stringMatching(new RegExp(`^list\\.\\*\\.${key} may be a secret.*allowSecrets`)),
+        },
+      ],
     })
   })
 

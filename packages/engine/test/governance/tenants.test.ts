@@ -133,7 +133,7 @@ describe('the jobs a tenant may have in a queue', () => {
       expect(await millrace.enqueue(warned, { n }, { tenant: 'x' })).toMatchObject({ status: 'queued', warnings: [] })
     expect(await millrace.enqueue(warned, { n: 5 }, { tenant: 'x' })).toMatchObject({
       status: 'queued',
-      warnings: ['tenant "x" has more than its 5 jobs in queue "warned"'],
+      warnings: [{ code: 'tenant_limit', message: 'tenant "x" has more than its 5 jobs in queue "warned"' }],
     })
     expect(await millrace.enqueue(warned, { n: 5 }, { tenant: 'y' })).toMatchObject({ warnings: [] })
     expect(events).toEqual([{ tenant: 'x', queue: 'warned', jobs: 6, limit: 5 }])
