@@ -11,6 +11,7 @@ export type MillraceErrorCode =
   | 'secret_in_payload'
   | 'encryption_key_missing'
   | 'undecryptable'
+  | 'seal_not_opened'
   | 'unknown_job_type'
   | 'tenant_required'
   | 'tenant_mismatch'
@@ -157,14 +158,19 @@ export class SecretInPayload extends MillraceError {
   }
 }
 
-/** The type is sensitive, and this program has no keys to encrypt with. */
+/** The type is sensitive, or a value is to be sealed, and this program has no keys to encrypt with. */
 export class EncryptionKeyMissing extends MillraceError {
-  readonly type: string
+  /** Undefined: it was a value of the program's own. */
+  readonly type: string | undefined
 
-  constructor(type: string) {
+  constructor(type?: string) {
+    const what =
+      type === undefined
+        ? 'A value cannot be sealed: this program has no keys to encrypt it with.'
+        : `Job "${type}" has sensitive paths, and this program has no keys to encrypt them with.`
     super(
       'encryption_key_missing',
-      `Job "${type}" has sensitive paths, and this program has no keys to encrypt them with. Pass createMillrace({ encryption: { keys } }), or set MILLRACE_ENCRYPTION_KEYS for the command line.`,
+      `${what} Pass createMillrace({ encryption: { keys } }), or set MILLRACE_ENCRYPTION_KEYS for the command line.`,
     )
     this.type = type
   }
@@ -182,9 +188,8 @@ export class Undecryptable extends MillraceError {
     facts: { part: string; path: string; keyId: string; isKeyMissing: boolean; known: readonly string[] },
   ) {
     const { part, path, keyId, isKeyMissing, known } = facts
-    const have = known.length === 0 ? 'it has no keys' : `it has ${known.map((id) => `"${id}"`).join(', ')}`
     const why = isKeyMissing
-      ? `it was encrypted under key "${keyId}", which this program does not have (${have}). Add that key behind the others, then redrive the dead letter.`
+      ? `it was encrypted under key "${keyId}", which this program does not have (${knownKeys(known)}). Add that key behind the others, then redrive the dead letter.`
       : `it does not open under key "${keyId}". Either that id belongs to another key by now, or the value was altered or moved from another place.`
     super(
       'undecryptable',
@@ -195,6 +200,39 @@ export class Undecryptable extends MillraceError {
     this.keyId = keyId
   }
 }
+
+/** Why a value of the program's own does not open. */
+export type SealRefusal = 'not_sealed' | 'unknown_key' | 'other_binding' | 'altered'
+
+/** A value that millrace.seal wrote cannot be opened. Names what it belongs to and its key, never the value. */
+export class SealNotOpened extends MillraceError {
+  readonly why: SealRefusal
+  /** What the caller opened it for. */
+  readonly for: string | undefined
+  /** The key under which it was sealed. */
+  readonly keyId: string | undefined
+
+  constructor(
+    why: SealRefusal,
+    facts: { for?: string | undefined; keyId?: string; sealedFor?: string | undefined; known: readonly string[] },
+  ) {
+    const { keyId, sealedFor, known } = facts
+    const whose = facts.for === undefined ? '' : ` for "${facts.for}"`
+    const sentences: Record<SealRefusal, string> = {
+      not_sealed: 'it is no text that millrace.seal returned',
+      unknown_key: `it was sealed under key "${keyId}", which this program does not have (${knownKeys(known)}). Add that key behind the others`,
+      other_binding: `it was sealed for "${sealedFor}". Open it for that, or seal the value anew`,
+      altered: `it does not open under key "${keyId}". Either that id belongs to another key by now, or the text was altered`,
+    }
+    super('seal_not_opened', `A sealed value cannot be opened${whose}: ${sentences[why]}.`)
+    this.why = why
+    this.for = facts.for
+    this.keyId = keyId
+  }
+}
+
+const knownKeys = (known: readonly string[]): string =>
+  known.length === 0 ? 'it has no keys' : `it has ${known.map((id) => `"${id}"`).join(', ')}`
 
 /** No contract of that type was given to createMillrace. */
 export class UnknownJobType extends MillraceError {

@@ -87,6 +87,7 @@ export { type EncryptionKey, type EncryptionOptions, encryptionFrom } from './co
 export type { KeyLimitPolicy, OrderPolicy } from './contract/keyed.ts'
 export { defineLimit, type Limit, type LimitOptions } from './contract/limit.ts'
 export { cancel, discard, type Outcome, RetryAfter, snooze } from './contract/outcome.ts'
+export type { SealOptions } from './contract/own-sealed.ts'
 export { type CheckedPayload, checkPayload } from './contract/payload.ts'
 export { defineQueues, type Queue, type QueueOptions, type TenantJobs } from './contract/queue.ts'
 export type { QueueFacts, QueueOwner } from './contract/queue-facts.ts'
@@ -129,6 +130,8 @@ export {
   SchemaMissing,
   SchemaTooNew,
   SchemaTooOld,
+  SealNotOpened,
+  type SealRefusal,
   SecretInPayload,
   TenantBusy,
   TenantIsolationViolation,

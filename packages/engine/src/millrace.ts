@@ -34,6 +34,7 @@ import { type ClientServices, clientServices } from './client-services.ts'
 import { ClientWorkers } from './client-workers.ts'
 import { within } from './clock.ts'
 import type { JobContract, PayloadInput, ResultOutput } from './contract/job.ts'
+import { isStaleOwn, openOwn, type SealOptions, sealOwn } from './contract/own-sealed.ts'
 import type { Events } from './events.ts'
 import { checkTenantPolicies, type TenantPolicyOptions, type TenantPolicyReport } from './governance/tenant-policies.ts'
 import type { MillraceOptions } from './millrace-options.ts'
@@ -147,7 +148,7 @@ export class Millrace {
 
   /** Fails a job by hand: a failed attempt under its retry rules, or a dead letter now. A running one is aborted first. */
   fail(id: string, options: FailOptions): Promise<FailResult> {
-    return failJob(this.#services, id, options)
+    return this.#typed(failJob(this.#services, id, options))
   }
 
   /** Tries a job again: a waiting one at once, a dead one by redriving its letter as a new job. */
@@ -231,6 +232,21 @@ export class Millrace {
   /** By queue and type, and by queue and tenant: what waits, runs and has failed, and what became of runs in the last hour. */
   stats(): Promise<Stats> {
     return this.#typed(this.#stats.stats())
+  }
+
+  /** Encrypts a value for a column of yours, bound to what it belongs to. The text is JSON. */
+  seal(value: unknown, options: SealOptions): string {
+    return sealOwn(this.#services.registry.keys, value, options)
+  }
+
+  /** The value in a text of `seal`. Throws SealNotOpened, also if it was sealed for something else. */
+  open(text: string, options: SealOptions): unknown {
+    return openOwn(this.#services.registry.keys, text, options)
+  }
+
+  /** Whether a text of `seal` is under an older key: open it and seal the value anew. */
+  isStale(text: string): boolean {
+    return isStaleOwn(this.#services.registry.keys, text)
   }
 
   /** Which tables with a tenant's column lack what ctx.tenantDb relies on. For a test of yours, or a check in CI. */

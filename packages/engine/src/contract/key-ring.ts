@@ -33,6 +33,8 @@ export interface SealedValue {
   readonly key: string
   /** Null tenant or workflow: none. Missing altogether: it was encrypted before values were bound to their owners. */
   readonly owner?: readonly [tenant: string | null, workflowId: string | null]
+  /** Of a value in a column of the program: what it belongs to. Such a value has no owner. */
+  readonly for?: string
   readonly nonce: string
   readonly data: string
   readonly tag: string
@@ -83,16 +85,16 @@ export class KeyRing {
     return [...this.#keys.keys()]
   }
 
-  /** `place`: where the value stands. */
-  seal(value: unknown, { tenant, workflowId }: Owner, place: readonly string[]): SealedValue {
-    const owner = [tenant, workflowId] as const
+  /** `place`: where the value stands. Without an owner it is bound to its place alone. */
+  seal(value: unknown, by: Owner | undefined, place: readonly string[]): SealedValue {
+    const owner = by && ([by.tenant, by.workflowId] as const)
     const nonce = randomBytes(NONCE_BYTES)
     const cipher = createCipheriv(ALGORITHM, this.#keys.get(this.first) as KeyObject, nonce)
-    cipher.setAAD(bound([owner, ...place]))
+    cipher.setAAD(bound(owner === undefined ? place : [owner, ...place]))
     const data = Buffer.concat([cipher.update(JSON.stringify(value), 'utf8'), cipher.final()])
     return {
       key: this.first,
-      owner,
+      ...(owner && { owner }),
       nonce: nonce.toString('base64'),
       data: data.toString('base64'),
       tag: cipher.getAuthTag().toString('base64'),

@@ -33,6 +33,7 @@ const calls: Record<string, Call> = {
   enqueueMany: (m) => m.enqueueMany(mail, [{}, {}], { tenant: 'acme' }),
   enqueueByType: (m) => m.enqueueByType('mail', {}, { dedupKey: 'a' }),
   cancel: (m) => m.cancel(id, { by }),
+  fail: (m) => m.fail(id, { by, reason: 'a' }),
   retry: (m) => m.retry(id, { by }),
   runNow: (m) => m.runNow(id, { by }),
   explain: (m) => m.explain(id),
@@ -47,6 +48,10 @@ const calls: Record<string, Call> = {
   correlationTrace: (m) => m.correlationTrace('a'),
   erase: (m) => m.erase({ tenant: 'acme', by, reason: 'asked for' } as never),
   queues: (m) => m.queues(),
+  stats: (m) => m.stats(),
+  seal: (m) => m.seal('a', { for: 'b' }),
+  open: (m) => m.open('a', { for: 'b' }),
+  isStale: (m) => m.isStale('a'),
   checkTenantPolicies: (m) => m.checkTenantPolicies(),
   work: (m) => m.work({ handlers: [implement(mail, async () => {})] }),
 }

@@ -1,8 +1,10 @@
 // The examples of the guides to payload versions and to sensitive data.
 import { type EraseResult, type Implementation, implement, type JobContract, type Millrace } from 'millrace'
 import { drain } from 'millrace/testing'
+import type pg from 'pg'
 import { expect, test } from 'vitest'
 import { examplesOf } from '../support/guide.ts'
+import { ringOf } from '../support/keys.ts'
 import { setup } from '../support/setup.ts'
 
 test('payload versions: the steps lead to what the schema takes, and the queries run', async () => {
@@ -42,4 +44,21 @@ test('sensitive data: the program sees the result, the database and people do no
     { bed: 7, diagnosis: '[encrypted]' },
   ])
   expect(await forget(millrace, 'north')).toMatchObject({ jobs: 1 })
+})
+
+test('sensitive data: a token in a table of the program is sealed, and sealed anew under the next key', async () => {
+  await using guide = await examplesOf('sensitive-data.md')
+  type Tokens = Record<
+    'keep' | 'tokenOf' | 'resealAll',
+    (m: Millrace, db: pg.Pool, ...more: unknown[]) => Promise<unknown>
+  >
+  const { keep, tokenOf, resealAll } = await guide.load<Tokens>('tokens.ts')
+  await using t = await setup()
+  await t.sql('create table oauth_token (user_id int primary key, sealed text not null)')
+  const token = { access: 'at-1', refresh: 'rt-1' }
+  await keep(t.client([], { encryption: ringOf('a') }), t.pool, 17, token)
+  const millrace = t.client([], { encryption: ringOf('b', 'a') })
+  expect(await resealAll(millrace, t.pool)).toBe(1)
+  expect(await resealAll(millrace, t.pool)).toBe(0)
+  expect(await tokenOf(t.client([], { encryption: ringOf('b') }), t.pool, 17)).toEqual(token)
 })
