@@ -21,6 +21,7 @@ import { limitsCommand } from './commands/limits.ts'
 import { migrateCommand } from './commands/migrate.ts'
 import { pauseCommand, pausesCommand, resumeCommand } from './commands/pauses.ts'
 import { prioritiseCommand } from './commands/prioritise.ts'
+import { pruneCommand } from './commands/prune.ts'
 import { psqlCommand } from './commands/psql.ts'
 import { queuesCommand } from './commands/queues.ts'
 import { retryCommand } from './commands/retry.ts'
@@ -97,6 +98,7 @@ export function program(): Command {
       .addCommand(budgetsCommand())
       .addCommand(breakersCommand())
       .addCommand(tenantPoliciesCommand())
+      .addCommand(pruneCommand())
       .addCommand(eraseCommand())
       .addCommand(encryptionKeysCommand())
       .addCommand(auditCommand())

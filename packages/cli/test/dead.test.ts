@@ -115,3 +115,18 @@ test('retry makes a waiting job due and gives a dead one a successor', async () 
   expect(without.code).toBe(1)
   expect(without.out).toMatch(/has taken its place before\.\nJob 999 does not exist\./)
 })
+
+test('counts are by queue and tenant, groups within one, and prune forgets what was decided about', async () => {
+  await using t = await setup('acme', 'acme', 'bolt')
+  const [first] = t.letters as [string]
+  await t.run('dead', 'resolve', first)
+  const { out } = await t.run('dead', 'counts')
+  expect(out).toMatch(/^QUEUE +TENANT +PENDING +RETRIED +RESOLVED +IGNORED +OLDEST PENDING\n/)
+  expect(out).toMatch(/^beds +acme +1 +0 +1 +0 /m)
+  expect(JSON.parse((await t.run('dead', 'groups', '--tenant', 'bolt', '--json')).out)).toMatchObject([{ pending: 1 }])
+  expect(await t.run('dead', 'prune', '--older-than', '1d')).toMatchObject({ out: 'Forgot 0 dead letters.\n' })
+  expect(await t.run('dead', 'prune', '--older-than', '0s')).toMatchObject({ out: 'Forgot 1 dead letter.\n' })
+  expect(await t.run('prune', '--older-than', '0s', '--status', 'completed')).toMatchObject({ out: 'Forgot 0 jobs.\n' })
+  expect(await t.run('prune', '--older-than', '0s', '--type', 'nap')).toMatchObject({ out: 'Forgot 3 jobs.\n' })
+  expect(await t.run('prune')).toMatchObject({ code: 1, err: expect.stringMatching(/--older-than/) })
+})

@@ -33,6 +33,7 @@ test('the help lists the commands and shows examples', async () => {
     'budgets',
     'breakers',
     'tenant-policies',
+    'prune',
     'erase',
     'audit',
     'encryption-keys',

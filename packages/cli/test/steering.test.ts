@@ -182,7 +182,7 @@ test('the audit log is listed with who, what and about what, and by pages', asyn
   await t.run('cancel', id, '--by', 'bob', '--reason', 'sent by hand')
   const { out } = await t.run('audit')
   expect(out).toMatch(/^ID +WHEN +BY +ACTION +TARGET +TENANT +DETAILS\n/)
-  expect(out).toMatch(new RegExp(`^2 +(now|\\d+s ago) +bob +job.cancel +${id} +.*sent by hand`, 'm'))
+  expect(out).toMatch(new RegExp(`^2 +(now|\\d+s ago) +bob +job.cancel +${id} +.*waiting`, 'm'))
   expect(out).toMatch(/^1 +(now|\d+s ago) +ann +pause.set +tenant acme +acme +.*unpaid/m)
   const page = await t.run('audit', '--limit', '1')
   expect(page.out).toContain('There may be more: millrace audit --limit 1 --before 2')

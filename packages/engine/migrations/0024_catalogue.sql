@@ -8,7 +8,7 @@ create table millrace.catalogue_program (
   hash       text primary key,
   -- As the program calls it.
   version    text,
-  -- By kind and name: {"queue": {"mail": {…}}, "type": {…}}.
+  -- By kind and name: {"queue": {"mail": {}}, "type": {}}.
   document   jsonb not null,
   first_seen timestamptz not null,
   -- When a worker of it was last started.

@@ -6,6 +6,7 @@ import { JobManager } from './client/manage.ts'
 import { Waker } from './client/waker.ts'
 import type { Clock } from './clock.ts'
 import { KeyRing } from './contract/key-ring.ts'
+import type { LetterRetention } from './contract/letter-retention.ts'
 import { Registry } from './contract/registry.ts'
 import { Events } from './events.ts'
 import { Admitter } from './governance/admitter.ts'
@@ -24,6 +25,7 @@ export interface ClientServices {
   isNotifyEnabled: boolean
   tenantRole: string | undefined
   version: string | null
+  letterRetention: LetterRetention | null
   clock: Clock
   logger: Logger
   events: Events

@@ -29,6 +29,7 @@ export type {
   DeadLetters,
   IgnoreResult,
   LetterIds,
+  LetterPruneOptions,
   NoteResult,
   RedriveOptions,
   ResolveResult,
@@ -45,6 +46,7 @@ export type { LimitState, Limits, LimitUse } from './client/limits.ts'
 export type { CancelResult } from './client/manage.ts'
 export type { PauseOptions, Pauses, ResumeOptions, Resumption } from './client/pauses.ts'
 export type { PrioritiseOptions, PrioritiseResult } from './client/prioritise.ts'
+export type { PruneOptions, PruneResult } from './client/prune.ts'
 export type { RedriveResult, RefusalReason } from './client/redrive.ts'
 export type { JobResult, ResultOptions } from './client/results.ts'
 export type { RetryResult } from './client/retry.ts'
@@ -85,6 +87,7 @@ export {
 } from './contract/job.ts'
 export { type EncryptionKey, type EncryptionOptions, encryptionFrom } from './contract/key-ring.ts'
 export type { KeyLimitPolicy, OrderPolicy } from './contract/keyed.ts'
+export type { LetterRetentionOptions } from './contract/letter-retention.ts'
 export { defineLimit, type Limit, type LimitOptions } from './contract/limit.ts'
 export { cancel, discard, type Outcome, RetryAfter, snooze } from './contract/outcome.ts'
 export type { SealOptions } from './contract/own-sealed.ts'
@@ -212,8 +215,10 @@ export type { BudgetUsage } from './store/budgets.ts'
 export type { CatalogueWorker } from './store/catalogue.ts'
 export type {
   DeadLetter,
+  DeadLetterCounts,
   DeadLetterFilter,
   DeadLetterGroup,
+  DeadLetterGroupFilter,
   DeadLetterStatus,
   OriginalJob,
 } from './store/dead-letters.ts'

@@ -4,6 +4,7 @@ import { label } from './client/enqueue-options.ts'
 import { type Clock, systemClock } from './clock.ts'
 import type { JobContract } from './contract/job.ts'
 import type { EncryptionOptions } from './contract/key-ring.ts'
+import { type LetterRetention, type LetterRetentionOptions, letterRetention } from './contract/letter-retention.ts'
 import { type Logger, stderrLogger } from './logger.ts'
 import type { Schedule } from './schedule/define.ts'
 import { connectionOf } from './store/connection-config.ts'
@@ -44,6 +45,8 @@ export interface MillraceOptions {
   logger?: Logger
   /** The keys of job types that are `sensitive`. */
   encryption?: EncryptionOptions
+  /** How long dead letters are kept that were resolved or ignored. Default: 7 days from the decision. */
+  deadLetters?: LetterRetentionOptions
   /** For tests that move time. */
   clock?: Clock
 }
@@ -58,6 +61,7 @@ export interface ClientSettings {
   readonly version: string | null
   readonly clock: Clock
   readonly logger: Logger
+  readonly letterRetention: LetterRetention | null
 }
 
 export function clientSettings(options: MillraceOptions): ClientSettings {
@@ -71,5 +75,6 @@ export function clientSettings(options: MillraceOptions): ClientSettings {
     version: label(options.version ?? null, 'version'),
     clock: options.clock ?? systemClock,
     logger: options.logger ?? stderrLogger,
+    letterRetention: letterRetention(options.deadLetters),
   }
 }

@@ -22,6 +22,7 @@ import { Limits } from './client/limits.ts'
 import type { CancelResult } from './client/manage.ts'
 import { Pauses } from './client/pauses.ts'
 import { type PrioritiseOptions, type PrioritiseResult, prioritiseJob } from './client/prioritise.ts'
+import { type PruneOptions, type PruneResult, pruneJobs } from './client/prune.ts'
 import { type JobResult, type ResultOptions, Results } from './client/results.ts'
 import { type RetryResult, retryJob } from './client/retry.ts'
 import { Schedules } from './client/schedules.ts'
@@ -149,6 +150,11 @@ export class Millrace {
   /** Fails a job by hand: a failed attempt under its retry rules, or a dead letter now. A running one is aborted first. */
   fail(id: string, options: FailOptions): Promise<FailResult> {
     return this.#typed(failJob(this.#services, id, options))
+  }
+
+  /** Forgets archived jobs before their retention is over. */
+  prune(options: PruneOptions): Promise<PruneResult> {
+    return this.#typed(pruneJobs(this.#services, options))
   }
 
   /** Tries a job again: a waiting one at once, a dead one by redriving its letter as a new job. */

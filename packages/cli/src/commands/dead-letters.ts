@@ -1,12 +1,13 @@
 // What the subcommands of `millrace dead` do.
 import type { Command } from 'commander'
-import type { DeadLetter, DeadLetterDetails, DeadLetterFilter, Millrace } from 'millrace'
+import type { DeadLetter, DeadLetterDetails, DeadLetterFilter, Duration, Millrace } from 'millrace'
 import { type ClientOptions, withClient } from '../client.ts'
 import { Refused } from '../failure.ts'
 import { fromNow, moreHint, oneLine, print, printJson } from '../print.ts'
 import { facts, table } from '../table.ts'
 import { safeLine } from '../terminal.ts'
 import { counted } from '../worker-process.ts'
+import { tellPruned } from './prune.ts'
 import { redriveOptions } from './retry.ts'
 
 interface FilterOptions {
@@ -69,9 +70,36 @@ function rowOf(letter: DeadLetter): string[] {
   ]
 }
 
-export async function groups(options: ClientOptions, command: Command): Promise<void> {
+export async function counts(options: ClientOptions, command: Command): Promise<void> {
   await withClient(command, options, async ({ millrace }) => {
-    const found = await millrace.deadLetters.groups()
+    const found = await millrace.deadLetters.counts()
+    if (options.json) return printJson(found)
+    if (found.length === 0) return print('There are no dead letters.\n')
+    const rows = found.map(({ queue, tenant, pending, retried, resolved, ignored, oldestPendingAt }) => [
+      oneLine(queue, 40),
+      oneLine(tenant, 30),
+      ...[pending, retried, resolved, ignored].map(String),
+      fromNow(oldestPendingAt),
+    ])
+    print(table(['QUEUE', 'TENANT', 'PENDING', 'RETRIED', 'RESOLVED', 'IGNORED', 'OLDEST PENDING'], rows))
+  })
+}
+
+interface PruneOptions extends ClientOptions {
+  readonly olderThan: Duration
+  readonly since: 'decision' | 'death'
+  readonly by: string
+}
+
+export async function prune({ olderThan, since, by, ...options }: PruneOptions, command: Command): Promise<void> {
+  await withClient(command, options, async ({ millrace }) =>
+    tellPruned(await millrace.deadLetters.prune({ olderThan, since, by }), 'dead letter', options),
+  )
+}
+
+export async function groups(options: ClientOptions & FilterOptions, command: Command): Promise<void> {
+  await withClient(command, options, async ({ millrace }) => {
+    const found = await millrace.deadLetters.groups(filterOf(options))
     if (options.json) return printJson(found)
     if (found.length === 0) return print('No dead letter is pending.\n')
     const rows = found.map((group) => [

@@ -1,13 +1,14 @@
 import { Command, Option } from 'commander'
 import { addClientOptions, addModuleOption } from '../client.ts'
 import { parsePayload } from '../json-argument.ts'
-import { decide, groups, list, redrive, show } from './dead-letters.ts'
+import { counts, decide, groups, list, prune, redrive, show } from './dead-letters.ts'
+import { addAgeOption } from './prune.ts'
 import { addAuthorOption, addDecisionOptions } from './retry.ts'
 import { parseLimit } from './worker-options.ts'
 
 const help = `
 A dead letter is what is left of a job that failed for good. It stays pending until somebody redrives, resolves or
-ignores it; resolved and ignored ones are deleted after seven days.
+ignores it; resolved and ignored ones are deleted after seven days, unless the program says otherwise.
 
 Examples:
   millrace dead                              what waits for a decision, newest first
@@ -34,6 +35,8 @@ export function deadCommand(): Command {
     .addCommand(decisionCommand('resolve', 'the matter is settled in another way'))
     .addCommand(decisionCommand('ignore', "not worth anybody's time"))
     .addCommand(noteCommand())
+    .addCommand(countsCommand())
+    .addCommand(pruneCommand())
 }
 
 function listCommand(): Command {
@@ -55,9 +58,25 @@ function addFilterOptions(command: Command): Command {
 }
 
 function groupsCommand(): Command {
-  return addClientOptions(new Command('groups').description('Count the pending ones by kind of failure.')).action(
-    groups,
-  )
+  const command = new Command('groups')
+    .description('Count the pending ones by kind of failure.')
+    .option('--queue <queue>', 'only of this queue')
+    .option('--type <type>', 'only of this job type')
+    .option('--tenant <tenant>', 'only of this tenant')
+  return addClientOptions(command).action(groups)
+}
+
+function countsCommand(): Command {
+  return addClientOptions(new Command('counts').description('Count them by queue and tenant.')).action(counts)
+}
+
+function pruneCommand(): Command {
+  const command = addAgeOption(new Command('prune'))
+    .description('Forget those that were resolved or ignored. Pending and retried ones stay.')
+    .addOption(
+      new Option('--since <what>', 'what the age counts from').choices(['decision', 'death']).default('decision'),
+    )
+  return addClientOptions(addAuthorOption(command)).action(prune)
 }
 
 function showCommand(): Command {

@@ -11,16 +11,21 @@ import type { Database } from '../store/db.ts'
 import {
   type Closing,
   type DeadLetter,
+  type DeadLetterCounts,
   type DeadLetterFilter,
   type DeadLetterGroup,
+  type DeadLetterGroupFilter,
   type Decided,
   deadLetterAcknowledge,
   deadLetterClose,
+  deadLetterCounts,
   deadLetterGet,
   deadLetterGroups,
   deadLetterList,
   deadLetterNote,
   deadLetterOfJob,
+  deadLetterPrune,
+  type LetterAge,
   type WholeDeadLetter,
 } from '../store/dead-letters.ts'
 import { isJobId } from '../store/job-id.ts'
@@ -28,6 +33,7 @@ import { type JobAttempt, jobAttempts } from '../store/jobs.ts'
 import type { Transaction } from '../store/transaction.ts'
 import { author, wholeNumber } from './enqueue-options.ts'
 import { shown } from './protect.ts'
+import { ageOf, inBatches, type PruneOptions, type PruneResult } from './prune.ts'
 import { type RedriveResult, redrive } from './redrive.ts'
 import type { Waker } from './waker.ts'
 
@@ -64,6 +70,11 @@ export interface RedriveOptions {
   payload?: unknown
   /** Default: as many as the job had. */
   maxAttempts?: number
+}
+
+export interface LetterPruneOptions extends Pick<PruneOptions, 'olderThan' | 'by' | 'signal'> {
+  /** What the age counts from: when it was decided about the letter, or when its job died. Default 'decision'. */
+  since?: LetterAge
 }
 
 type Decide = (tx: Transaction, now: Now, batch: readonly string[]) => Promise<Decided[]>
@@ -111,9 +122,29 @@ export class DeadLetters {
     return id === undefined ? undefined : this.get(id)
   }
 
-  /** The pending letters by fingerprint and type, the largest groups first. */
-  async groups({ limit = 100 }: { limit?: number } = {}): Promise<DeadLetterGroup[]> {
-    return deadLetterGroups(this.#db, pageSize(limit))
+  /** The pending letters by fingerprint and type, the largest groups first; of a queue, a type or a tenant, or of all. */
+  async groups({
+    limit = 100,
+    ...filter
+  }: DeadLetterGroupFilter & { limit?: number } = {}): Promise<DeadLetterGroup[]> {
+    return deadLetterGroups(this.#db, filter, pageSize(limit))
+  }
+
+  /** How many letters each tenant has in each queue, the most pending first. */
+  async counts({ limit = 1_000 }: { limit?: number } = {}): Promise<DeadLetterCounts[]> {
+    return deadLetterCounts(this.#db, pageSize(limit))
+  }
+
+  /** Forgets letters that were resolved or ignored. Pending and retried ones stay: decide about them first. */
+  async prune({ since = 'decision', ...options }: LetterPruneOptions): Promise<PruneResult> {
+    if (since !== 'decision' && since !== 'death')
+      throw new InvalidDefinition(`since is ${JSON.stringify(since)}: expected 'decision' or 'death'.`)
+    const age = { ageMs: ageOf(options.olderThan), since }
+    return inBatches({ db: this.#db, clock: this.#clock }, options, {
+      action: 'dead_letter.prune',
+      details: { olderThan: options.olderThan, since },
+      prune: (tx, now) => deadLetterPrune(tx, now, age, BATCH),
+    })
   }
 
   /** "Seen": they stay pending, but are not redriven by themselves any more. */
@@ -244,10 +275,10 @@ function closingAs(as: Closing['as'], { by, note }: { by: string; note?: string 
   return { as, by: author(by), note: note === undefined ? null : noteText(note) }
 }
 
-const closedBy = ({ as, by, note }: Closing): NewAuditEntry => ({
+/** Not its note: what a person wrote about a job is erased with the job, and the audit log is not. */
+const closedBy = ({ as, by }: Closing): NewAuditEntry => ({
   by,
   action: as === 'resolved' ? 'dead_letter.resolve' : 'dead_letter.ignore',
-  ...(note === null ? {} : { details: { note } }),
 })
 
 const entriesOf = (letters: readonly { id: string; tenant: string | null }[], entry: NewAuditEntry): NewAuditEntry[] =>

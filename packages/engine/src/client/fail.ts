@@ -84,8 +84,8 @@ function write({ db, clock, registry }: FailServices, id: string, decision: Deci
     if (taken === undefined) return undefined
     const settlement = settlementOf(registry, taken, decision)
     await settle(tx, now, [settlement])
-    const { by, reason } = decision
-    const details = { reason, attempt: taken.attempt, became: settlement.kind === 'bury' ? 'dead' : 'waiting' }
+    const { by } = decision
+    const details = { attempt: taken.attempt, became: settlement.kind === 'bury' ? 'dead' : 'waiting' }
     await auditWrite(tx, now, { by, action: 'job.fail', target: id, tenant: taken.tenant, details })
     return { taken, settlement }
   })

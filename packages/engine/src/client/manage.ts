@@ -140,7 +140,7 @@ export class JobManager {
   /** Cancels under the name of the one who decided it. */
   #decided<Row extends { id: string; tenant: string | null }>(
     now: Now,
-    { by, reason, isAudited = false }: Cancellation,
+    { by, isAudited = false }: Cancellation,
     was: 'waiting' | 'running',
     cancel: (tx: Transaction) => Promise<Row[]>,
   ): Promise<Row[]> {
@@ -148,8 +148,14 @@ export class JobManager {
       if (by !== undefined) await historyBy(tx, by)
       const rows = await cancel(tx)
       if (by !== undefined && isAudited) {
-        const entries = rows.map(({ id, tenant }) => ({ by, action: 'job.cancel', target: id, tenant }))
-        await auditWrite(tx, now, ...entries.map((entry) => ({ ...entry, details: { reason, was } })))
+        const entries = rows.map(({ id, tenant }) => ({
+          by,
+          action: 'job.cancel',
+          target: id,
+          tenant,
+          details: { was },
+        }))
+        await auditWrite(tx, now, ...entries)
       }
       return rows
     })

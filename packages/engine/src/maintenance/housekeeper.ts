@@ -6,6 +6,7 @@
 // Runs hourly in every worker process; every step is harmless when another process does the same at that moment, and
 // is finished by the next pass if it was cut off.
 import type { Clock, Now } from '../clock.ts'
+import { type LetterRetention, letterRetention } from '../contract/letter-retention.ts'
 import type { Registry } from '../contract/registry.ts'
 import { HistoryRefused } from '../errors.ts'
 import { declareHistory } from '../governance/history.ts'
@@ -28,7 +29,6 @@ import type { Ticker } from './loop.ts'
 
 const HOUR_MS = 3_600_000
 const FORGET_WORKERS_AFTER_MS = 24 * HOUR_MS
-const FORGET_LETTERS_AFTER_MS = 7 * 24 * HOUR_MS
 const FORGET_DECLARATIONS_AFTER_MS = 30 * 24 * HOUR_MS
 const LETTERS_AT_ONCE = 1_000
 const RESERVATIONS_AT_ONCE = 1_000
@@ -81,15 +81,19 @@ export class Housekeeper implements Ticker<HousekeepingResult> {
   readonly #db: Database
   readonly #clock: Clock
   readonly #registry: Registry
+  readonly #letterRetention: LetterRetention | null
 
-  constructor(services: { db: Database; clock: Clock; registry: Registry }) {
+  constructor(services: { db: Database; clock: Clock; registry: Registry; letterRetention?: LetterRetention | null }) {
     this.#db = services.db
     this.#registry = services.registry
     this.#clock = services.clock
+    const { letterRetention: kept = letterRetention() } = services
+    this.#letterRetention = kept
   }
 
   async tick(): Promise<HousekeepingResult> {
     const now = this.#clock.databaseNow()
+    const letters = this.#letterRetention
     await pausePrune(this.#db, now)
     // If it could not be had when the worker started. That it was refused, the worker has said.
     await declareHistory({ db: this.#db, clock: this.#clock }, this.#registry.historic).catch(ifRefused)
@@ -98,7 +102,7 @@ export class Housekeeper implements Ticker<HousekeepingResult> {
       dropped: await prunePartitions(this.#db, now),
       // Leases live on the database's own clock, whatever a test does with time.
       workersForgotten: await workerPrune(this.#db, null, FORGET_WORKERS_AFTER_MS),
-      lettersForgotten: await deadLetterPrune(this.#db, now, FORGET_LETTERS_AFTER_MS, LETTERS_AT_ONCE),
+      lettersForgotten: letters === null ? 0 : await deadLetterPrune(this.#db, now, letters, LETTERS_AT_ONCE),
       reservationsForgotten: await budgetReservationSweep(this.#db, RESERVATIONS_AT_ONCE),
       periodsForgotten: await budgetPeriodPrune(this.#db, now, PERIOD_MONTHS_KEPT, PERIODS_AT_ONCE),
       stepsKept: await stepKeep(this.#db, now, STEPS_AT_ONCE),

@@ -4,6 +4,7 @@
 import type { Enqueuer } from '../client/enqueuer.ts'
 import { ScheduleTicks } from '../client/schedule-ticks.ts'
 import type { Clock } from '../clock.ts'
+import type { LetterRetention } from '../contract/letter-retention.ts'
 import type { Registry } from '../contract/registry.ts'
 import type { Events } from '../events.ts'
 import type { Admitter } from '../governance/admitter.ts'
@@ -37,6 +38,7 @@ export interface MaintenanceServices extends Pick<LoopOptions, 'onError'> {
   types: readonly string[]
   sweepMs: number
   deadLetterAlertAt: number
+  letterRetention: LetterRetention | null
   mayJudge(): boolean
   /** Notifications arrive. */
   isTold(): boolean

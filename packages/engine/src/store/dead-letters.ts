@@ -104,8 +104,31 @@ export interface DeadLetterGroup {
   sampleMessage: string
 }
 
-export function deadLetterGroups(session: Session, limit: number): Promise<DeadLetterGroup[]> {
-  return session.run('deadLetterGroups', [limit])
+export type DeadLetterGroupFilter = Pick<DeadLetterFilter, 'queue' | 'type' | 'tenant'>
+
+export function deadLetterGroups(
+  session: Session,
+  { queue, type, tenant }: DeadLetterGroupFilter,
+  limit: number,
+): Promise<DeadLetterGroup[]> {
+  if (queue === undefined && type === undefined && tenant === undefined) return session.run('deadLetterGroups', [limit])
+  return session.run('deadLetterGroupsWithin', [limit, queue ?? null, type ?? null, tenant ?? null])
+}
+
+/** The letters of a tenant in a queue. */
+export interface DeadLetterCounts {
+  queue: string
+  /** Null: of jobs without a tenant. */
+  tenant: string | null
+  pending: number
+  retried: number
+  resolved: number
+  ignored: number
+  oldestPendingAt: Date | null
+}
+
+export function deadLetterCounts(session: Session, limit: number): Promise<DeadLetterCounts[]> {
+  return session.run('deadLetterCounts', [limit])
 }
 
 /** What a decision found. */
@@ -225,6 +248,15 @@ export async function deadLetterCount(session: Session, limit: number): Promise<
   return row?.pending ?? 0
 }
 
-export async function deadLetterPrune(session: Session, now: Now, ageMs: number, limit: number): Promise<number> {
-  return (await session.run('deadLetterPrune', [now, ageMs, limit])).length
+/** From when on the age of a letter counts that was resolved or ignored. */
+export type LetterAge = 'decision' | 'death'
+
+export async function deadLetterPrune(
+  session: Session,
+  now: Now,
+  { ageMs, since }: { ageMs: number; since: LetterAge },
+  limit: number,
+): Promise<number> {
+  const statement = since === 'decision' ? 'deadLetterPrune' : 'deadLetterPruneByDeath'
+  return (await session.run(statement, [now, ageMs, limit])).length
 }

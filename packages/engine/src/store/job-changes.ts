@@ -1,4 +1,4 @@
-// What people change about live jobs: cancel, run now, prioritise, fail.
+// What people change about live jobs: cancel, run now, prioritise, fail, prune.
 import type { Now } from '../clock.ts'
 import type { Retention } from '../contract/job.ts'
 import { plainArray, textArray } from './arrays.ts'
@@ -68,6 +68,19 @@ export interface TakenJob extends KeyedRow {
 export async function jobTake(tx: Session, now: Now, id: string): Promise<TakenJob | undefined> {
   const [taken] = await tx.run<TakenJob>('jobTake', [now, id])
   return taken
+}
+
+export type ArchivedStatus = 'completed' | 'cancelled' | 'dead'
+
+/** How many were forgotten. `types`: null for every type. */
+export async function jobArchivePrune(
+  session: Session,
+  now: Now,
+  which: { ageMs: number; types: readonly string[] | null; statuses: readonly ArchivedStatus[]; limit: number },
+): Promise<number> {
+  const { ageMs, types, statuses, limit } = which
+  const params = [now, ageMs, types === null ? null : textArray(types), textArray(statuses), limit]
+  return (await session.run('jobArchivePrune', params)).length
 }
 
 export function jobPrioritise(

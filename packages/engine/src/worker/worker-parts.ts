@@ -7,6 +7,7 @@ import type { Enqueuer } from '../client/enqueuer.ts'
 import type { Herald } from '../client/herald.ts'
 import type { Waker } from '../client/waker.ts'
 import { type Clock, monotonicMs } from '../clock.ts'
+import type { LetterRetention } from '../contract/letter-retention.ts'
 import type { Registry } from '../contract/registry.ts'
 import type { Events } from '../events.ts'
 import { failureFrom } from '../failure.ts'
@@ -62,6 +63,8 @@ export interface WorkerServices {
   definitions: Definitions
   /** As the program calls its version. */
   version: string | null
+  /** How long dead letters are kept that were decided about. */
+  letterRetention: LetterRetention | null
   advancer: Advancer
   /** More connections to the same database. The caller closes them. */
   open(maxConnections: number): Database

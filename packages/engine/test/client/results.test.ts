@@ -97,7 +97,7 @@ describe('result() of a job', () => {
     await t.waiting.cancel(now.id, { by: 'ann' })
     expect(await results).toEqual([
       { status: 'cancelled', reason: 'changed my mind' },
-      { status: 'cancelled', reason: 'cancelled on request' },
+      { status: 'cancelled', reason: 'cancelled by ann' },
     ])
   })
 

@@ -1,6 +1,7 @@
-import { defineJob, defineQueues } from 'millrace'
+import { defineJob, defineQueues, InvalidDefinition, type LetterRetentionOptions } from 'millrace'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
+import { letterRetention } from '#src/contract/letter-retention'
 import { Registry } from '#src/contract/registry'
 import { Housekeeper } from '#src/maintenance/housekeeper'
 import { graveyard } from '../support/dead-letters.ts'
@@ -11,14 +12,19 @@ const times = (count: number) => Array.from({ length: count }, () => ({}))
 const ann = { by: 'ann' }
 const DAY = 86_400_000
 
-async function setup() {
+async function setup(deadLetters?: LetterRetentionOptions) {
   const t = await graveyard()
   let nowMs = Date.now()
   const clock = { databaseNow: () => new Date(nowMs) }
   return {
     ...t,
     millrace: t.client([task], { clock }),
-    housekeeper: new Housekeeper({ db: t.db, clock, registry: new Registry([]) }),
+    housekeeper: new Housekeeper({
+      db: t.db,
+      clock,
+      registry: new Registry([]),
+      letterRetention: letterRetention(deadLetters),
+    }),
     pass: (days: number) => {
       nowMs += days * DAY
     },
@@ -81,4 +87,21 @@ test('a letter that somebody is just changing is left for the next time', async 
   await client.query('commit')
   client.release()
   expect(await t.housekeeper.tick()).toMatchObject({ lettersForgotten: 1 })
+})
+
+test('a program may count from the death of the job, keep letters longer, or forever', async () => {
+  await using t = await setup({ keep: '30d', since: 'death' })
+  const id = await t.letter(t.millrace, task, {})
+  t.pass(29)
+  await t.millrace.deadLetters.resolve(id, ann)
+  expect(await t.housekeeper.tick()).toMatchObject({ lettersForgotten: 0 })
+  t.pass(2)
+  expect(await t.housekeeper.tick()).toMatchObject({ lettersForgotten: 1 })
+
+  await using kept = await setup({ keep: false })
+  await kept.millrace.deadLetters.resolve(await kept.letter(kept.millrace, task, {}), ann)
+  kept.pass(3_650)
+  expect(await kept.housekeeper.tick()).toMatchObject({ lettersForgotten: 0 })
+  const wrong = { since: 'birth' } as unknown as LetterRetentionOptions
+  expect(() => kept.client([task], { deadLetters: wrong })).toThrow(InvalidDefinition)
 })

@@ -220,7 +220,7 @@ test('a job that somebody cancels by itself fails its workflow', async () => {
   expect(await t.millrace.cancel(jobId as string, { by: 'ann' })).toBe('cancelled')
   expect(await t.workflows.result(id)).toMatchObject({
     status: 'failed',
-    reason: 'step "a" was cancelled: cancelled on request',
+    reason: 'step "a" was cancelled: cancelled by ann',
   })
   expect(await statuses(t.workflows, id)).toEqual({ a: 'cancelled', b: 'cancelled' })
   await eventually(async () => (await t.workflows.list({ status: 'failed' })).length === 1)
