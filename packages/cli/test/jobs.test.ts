@@ -12,6 +12,8 @@ import { StateHome } from './support/state-home.ts'
 const queues = defineQueues({ beds: { concurrency: 3 } })
 const nap = defineJob({ type: 'nap', queue: queues.beds, payload: z.object({}) })
 
+const { default: post } = await import(fixture('post.js'))
+
 const setup = () => base({ jobs: [nap] })
 
 test('enqueue checks the payload by the workload, and says the id', async () => {
@@ -23,6 +25,27 @@ test('enqueue checks the payload by the workload, and says the id', async () => 
   const again = await t.run('enqueue', 'nap', '{}', ...module, '--dedup-key', 'k', '--json')
   expect(JSON.parse(again.out)).toMatchObject({ status: 'queued', warnings: [] })
   expect((await t.run('enqueue', 'nap', '{}', ...module, '--dedup-key', 'k')).out).toMatch(/holds the dedup key/)
+})
+
+test('enqueue goes by the catalogue where no workload is named', async () => {
+  await using t = await base({ jobs: post.jobs })
+  await t.millrace.work({ handlers: post.handlers })
+  const enqueue = (...args: string[]) => t.run('enqueue', ...args)
+  expect(await enqueue('letter', '{"to":7}', '--no-dedup-key')).toMatchObject({
+    code: 1,
+    err: expect.stringMatching(/The payload of job "letter" is not valid: to: .*Expected "string"/),
+  })
+  expect(await enqueue('letter', '{"to":"ann"}')).toMatchObject({
+    code: 1,
+    err: expect.stringMatching(/derives its dedup key from the payload\. Pass \{ dedupKey \}/),
+  })
+  const later = ['--delay', '1h']
+  const { out } = await enqueue('letter', '{"to":"ann"}', '--dedup-key', 'ann', ...later)
+  const [, id = ''] = /^Job (\d+) is enqueued\.\n$/.exec(out) ?? []
+  expect(await t.millrace.job(id)).toMatchObject({ type: 'letter', maxAttempts: 3, payloadVersion: 2 })
+  expect((await enqueue('letter', '{"to":"ann"}', '--dedup-key', 'ann')).out).toMatch(/holds the dedup key/)
+  expect((await enqueue('letter', '{"to":"ann"}', '--no-dedup-key', ...later)).code).toBe(0)
+  expect((await enqueue('bill', '{"org":"acme"}', '--tenant', 'acme')).code).toBe(0)
 })
 
 test('enqueue --wait prints the result, and tells by its exit code how the job ended', async () => {
@@ -46,7 +69,7 @@ test.each([
   [['enqueue', 'nap', '{n:1}', '--module', fixture('nap.js')], /The payload is not JSON/],
   [['enqueue', 'nap', '7', '--module', fixture('nap.js')], /The payload of job "nap" is not valid/],
   [['enqueue', 'npa', '{}', '--module', fixture('nap.js')], /There is no job type "npa"\. Did you mean "nap"\?/],
-  [['enqueue', 'nap', '{}'], /No workload is named.*--module/],
+  [['enqueue', 'nap', '{}'], /There is no job type "nap"\..* start a worker that declares it/],
   [['enqueue', 'nap', '{}', '--delay', 'soon'], /Expected a number with ms, s, m, h or d/],
   [['job', '1'], /There is no job 1/],
   [['job', 'abc'], /"abc" is not the id of a job/],

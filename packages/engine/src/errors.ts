@@ -13,6 +13,7 @@ export type MillraceErrorCode =
   | 'undecryptable'
   | 'seal_not_opened'
   | 'unknown_job_type'
+  | 'contract_required'
   | 'tenant_required'
   | 'tenant_mismatch'
   | 'tenant_suspended'
@@ -243,6 +244,19 @@ export class UnknownJobType extends MillraceError {
       'unknown_job_type',
       `There is no job type "${type}".${suggestion(type, known)} List its contract in createMillrace({ jobs }), or start a worker that declares it.`,
     )
+    this.type = type
+  }
+}
+
+const ENQUEUE_ELSEWHERE =
+  'Enqueue it in a program that lists the contract in createMillrace({ jobs }); at the command line, pass --module.'
+
+/** A type that this program knows only from the catalogue cannot be enqueued like that. */
+export class ContractRequired extends MillraceError {
+  readonly type: string
+
+  constructor(type: string, why: string, remedy = ENQUEUE_ELSEWHERE) {
+    super('contract_required', `Job "${type}" cannot be enqueued without its contract: ${why}. ${remedy}`)
     this.type = type
   }
 }

@@ -35,6 +35,7 @@ export type {
   ResolveResult,
 } from './client/dead-letters.ts'
 export type { EncryptionKeys, KeysProgress, KeyUse, RotationResult } from './client/encryption-keys.ts'
+export type { EnqueueByTypeOptions } from './client/enqueue-by-type.ts'
 export type { EnqueueOptions } from './client/enqueue-options.ts'
 export type { EnqueueResult } from './client/enqueuer.ts'
 export type { EraseProgress, EraseRequest, EraseResult, EraseSelection } from './client/erasure.ts'
@@ -107,6 +108,7 @@ export {
   BudgetSourceFailed,
   ClientClosed,
   ConnectionLost,
+  ContractRequired,
   DatabaseRefused,
   DatabaseTimeout,
   DatabaseUnavailable,

@@ -11,7 +11,8 @@ import {
 } from './client/correlation.ts'
 import { DeadLetters, type RedriveOptions } from './client/dead-letters.ts'
 import { EncryptionKeys } from './client/encryption-keys.ts'
-import type { EnqueueOptions, OptionsArgument } from './client/enqueue-options.ts'
+import { type EnqueueByTypeOptions, enqueueByType } from './client/enqueue-by-type.ts'
+import type { OptionsArgument } from './client/enqueue-options.ts'
 import type { EnqueueResult } from './client/enqueuer.ts'
 import { type EraseRequest, type EraseResult, Eraser } from './client/erasure.ts'
 import { Explainers, type Explanation } from './client/explain.ts'
@@ -137,9 +138,13 @@ export class Millrace {
     return this.#typed(this.#services.enqueuer.enqueueMany(contract, payloads, options ?? {}))
   }
 
-  /** As enqueue, for callers that know the type only by name, such as a command line. */
-  async enqueueByType(type: string, payload: unknown, options: EnqueueOptions = {}): Promise<EnqueueResult> {
-    return this.#typed(this.#services.enqueuer.enqueue(this.#services.registry.get(type), payload, options))
+  /**
+   * As enqueue, for callers that know the type only by name, such as a command line. A type whose contract this client does
+   * not have is enqueued by what the catalogue says of it, and its payload is checked by its JSON Schema. Throws
+   * ContractRequired where that does not do.
+   */
+  enqueueByType(type: string, payload: unknown, options: EnqueueByTypeOptions = {}): Promise<EnqueueResult> {
+    return this.#typed(enqueueByType(this.#services, { type, payload }, options))
   }
 
   /** A waiting job ends at once; a running one is asked to stop. `reason` default: who cancelled it. */

@@ -2,22 +2,26 @@ import { text } from 'node:stream/consumers'
 import { Command, InvalidArgumentError, Option } from 'commander'
 import {
   type Duration,
-  type EnqueueOptions,
+  type EnqueueByTypeOptions,
   type EnqueueResult,
   type JobResult,
   type Millrace,
   ResultTimeout,
 } from 'millrace'
 import { addClientOptions, addModuleOption, type ClientOptions, withClient } from '../client.ts'
-import { fail, Refused } from '../failure.ts'
+import { fail } from '../failure.ts'
 import { parsePayload } from '../json-argument.ts'
 import { jsonText, oneLine, print, printJson } from '../print.ts'
 import { safeLine } from '../terminal.ts'
 import { parseCount, parseDuration } from './worker-options.ts'
 
 const help = `
-The payload is checked as in a program, so the workload must be known: name it with --module or MILLRACE_MODULE, or once
-and for all in package.json as "millrace": { "module": "dist/workload.js" }.
+A type that workers have declared is enqueued by what the catalogue says of it (\`millrace types TYPE\`), and the payload is
+checked by its JSON Schema. What its contract derives from the payload must be said: --tenant, --dedup-key, --order-key or
+--limit-key, or for instance --no-dedup-key if the job has none. A type with sensitive values needs the contract itself.
+
+With the workload the contract checks the payload and derives these: name it with --module or MILLRACE_MODULE, or once and
+for all in package.json as "millrace": { "module": "dist/workload.js" }.
 
 Exit codes:
   0  enqueued; with --wait: completed
@@ -26,7 +30,9 @@ Exit codes:
   3  with --wait: it had not ended in time, and goes on
 
 Examples:
-  millrace enqueue send-mail '{"to":"ada@example.com"}' --module dist/workload.js
+  millrace enqueue send-mail '{"to":"ada@example.com"}'
+  millrace enqueue bill '{"number":"7"}' --tenant acme --dedup-key 7
+  millrace enqueue bill '{"number":"7","org":"acme"}' --module dist/workload.js
   millrace enqueue report '{"month":"2026-01"}' --tenant acme --delay 10m
   millrace enqueue import - < payload.json
   millrace enqueue report '{"month":"2026-01"}' --wait --timeout 5m
@@ -38,15 +44,15 @@ interface Options extends ClientOptions {
   readonly delay?: Duration
   readonly runAt?: Date
   readonly correlation?: string
-  readonly dedupKey?: string
+  /** False: none. */
+  readonly dedupKey?: string | false
+  readonly orderKey?: string | false
+  readonly limitKey?: string | false
   readonly maxAttempts?: number
   readonly createdBy?: string
   readonly wait?: true
   readonly timeout: Duration
 }
-
-const NO_WORKLOAD =
-  'No workload is named, so the payload cannot be checked. Pass --module, set MILLRACE_MODULE, or add "millrace": { "module": "dist/workload.js" } to package.json.'
 
 export function enqueueCommand(): Command {
   const command = new Command('enqueue')
@@ -63,6 +69,11 @@ export function enqueueCommand(): Command {
       '--dedup-key <key>',
       'held by one job of this type and tenant; another is a duplicate, or what the contract says',
     )
+    .option('--order-key <key>', 'jobs of the type with this key run one after another; only without the contract')
+    .option('--limit-key <key>', 'so many jobs of the type with this key run at once; only without the contract')
+    .addOption(new Option('--no-dedup-key', 'it has none').hideHelp())
+    .addOption(new Option('--no-order-key', 'it has none').hideHelp())
+    .addOption(new Option('--no-limit-key', 'it has none').hideHelp())
     .addOption(new Option('--max-attempts <number>', "default: the job type's").argParser(parseCount(1)))
     .option('--created-by <name>', 'who asked for it')
     .option('--wait', 'wait until it has ended, and print its result')
@@ -72,8 +83,7 @@ export function enqueueCommand(): Command {
 
 async function act(type: string, json: string, options: Options, command: Command): Promise<void> {
   const payload = await payloadFrom(command, json)
-  await withClient(command, options, async ({ millrace, workload }) => {
-    if (workload === undefined) throw new Refused(NO_WORKLOAD)
+  await withClient(command, options, async ({ millrace }) => {
     const result = await millrace.enqueueByType(type, payload, enqueueOptions(options))
     if (options.wait) return await end(millrace, result, options)
     if (options.json) printJson(result)
@@ -81,9 +91,25 @@ async function act(type: string, json: string, options: Options, command: Comman
   })
 }
 
-function enqueueOptions(options: Options): EnqueueOptions {
-  const { correlation, databaseUrl: _, module: __, json: ___, wait: ____, timeout: _____, ...rest } = options
-  return { ...rest, ...(correlation === undefined ? {} : { correlationId: correlation }) }
+function enqueueOptions(options: Options): EnqueueByTypeOptions {
+  const {
+    correlation,
+    dedupKey,
+    orderKey,
+    limitKey,
+    databaseUrl: _,
+    module: __,
+    json: ___,
+    wait,
+    timeout,
+    ...rest
+  } = options
+  const keys = Object.entries({ dedupKey, orderKey, limitKey }).filter(([, key]) => key !== undefined)
+  return {
+    ...rest,
+    ...Object.fromEntries(keys.map(([name, key]) => [name, key === false ? null : key])),
+    ...(correlation === undefined ? {} : { correlationId: correlation }),
+  }
 }
 
 /** Waits for the job, also for the one that holds the dedup key. */

@@ -9,7 +9,7 @@ import type { Registry } from '../contract/registry.ts'
 import { defaultBackoff } from '../contract/retry.ts'
 import { DEFAULT_BREAKER, type Service } from '../contract/service.ts'
 import type { CatalogueDocuments, CatalogueKind, CatalogueQueue, CatalogueType } from './catalogue-document.ts'
-import { unknownPayload } from './catalogue-payload.ts'
+import { payloadBySchema, uncheckedPayload } from './catalogue-payload.ts'
 
 export type NamedDocument = {
   [Kind in CatalogueKind]: { kind: Kind; name: string; document: CatalogueDocuments[Kind] }
@@ -31,7 +31,7 @@ function contractFrom(type: string, document: CatalogueType, parts: Parts): JobC
   return {
     ...{ type, version, speed, retention, history, examples, allowSecrets, sensitive },
     queue: parts.queue(document.queue),
-    payload: unknownPayload,
+    payload: document.schema === null ? uncheckedPayload : payloadBySchema(document.schema),
     migrate: {},
     result: undefined,
     retry: {

@@ -84,6 +84,11 @@ export class Enqueuer {
 
   async enqueue(contract: JobContract, payload: unknown, options: JobOptions): Promise<EnqueueResult> {
     this.#registry.demand(contract)
+    return this.enqueueUnlisted(contract, payload, options)
+  }
+
+  /** The same, of a contract that was made from the catalogue. */
+  async enqueueUnlisted(contract: JobContract, payload: unknown, options: JobOptions): Promise<EnqueueResult> {
     const { job: plain, warnings } = await newJob(contract, payload, options)
     const job = protectedJob(this.#registry, contract, plain)
     if (job.tenant !== null) return first(await this.#write(contract, [{ job, warnings }], options))

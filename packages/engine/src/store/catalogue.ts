@@ -65,9 +65,11 @@ export function catalogueList(
   return session.run('catalogueList', [kind, names && textArray(names)])
 }
 
+/** `names`: null for all. */
 export function catalogueDocuments(
   session: Session,
   kinds: readonly string[],
+  names: readonly string[] | null = null,
 ): Promise<Pick<EntryRow, 'kind' | 'name' | 'document'>[]> {
-  return session.run('catalogueDocuments', [textArray(kinds)])
+  return session.run('catalogueDocuments', [textArray(kinds), names && textArray(names)])
 }
