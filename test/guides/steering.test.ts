@@ -1,8 +1,8 @@
 import type { JobContract, Millrace, Resumption } from 'millrace'
-import { defineJob, defineQueues } from 'millrace'
+import { defineJob, defineQueues, implement } from 'millrace'
 import { expect, test, vi } from 'vitest'
 import { z } from 'zod'
-import { setup } from '../../packages/engine/test/support/setup.ts'
+import { eventually, setup } from '../../packages/engine/test/support/setup.ts'
 import { openDocument } from '../support/document.ts'
 
 const page = 'docs/guides/steering.md'
@@ -63,4 +63,19 @@ test('the worker of the guide says when orders go first', async () => {
   await millrace.close()
   expect(log.mock.calls.flat()).toContain('Orders go first: a claim takes 2 s.')
   log.mockRestore()
+})
+
+test('the guide tells why a job waits, also of workers that were asked to take no more', async () => {
+  await using t = await setup()
+  await using guide = await openDocument(page)
+  const { why } = await guide.load<{ why(millrace: Millrace, id: string): Promise<string[]> }>('why.ts')
+  const { millrace, worker } = await t.working([implement(invoice, () => {})])
+  const asked = millrace.events.next('worker_asked', ({ request }) => request !== null)
+  await millrace.workers.quiet(worker.id, { by: 'ann', reason: 'a leak' })
+  await asked
+  await eventually(async () => (await millrace.workers.get(worker.id))?.report?.state === 'quiet')
+  const { id } = await millrace.enqueue(invoice, {})
+  const [held, unknown] = await why(millrace, id)
+  expect(held).toMatch(/^The only worker that could run it, .* takes no more jobs, as ann asked: a leak\.$/)
+  expect(unknown).toMatch(/^Workers say with their heartbeat/)
 })

@@ -28,12 +28,13 @@ async function act(id: string, options: ClientOptions, command: Command): Promis
   })
 }
 
-function textOf({ summary, reasons, expectedAt, workflow }: Explanation): string {
+function textOf({ summary, reasons, expectedAt, workflow, unknown }: Explanation): string {
   // A tenant, a key or a reason inside a sentence must not make a line of its own.
   const lines = reasons.length > 1 ? reasons.map(({ sentence }) => `- ${safeLine(sentence)}`) : [safeLine(summary)]
   const remedies = reasons.flatMap(({ remedy }) => (remedy === null ? [] : [`  ${safeLine(remedy)}`]))
   if (remedies.length > 0) lines.push('', 'What helps:', ...new Set(remedies))
   if (expectedAt !== null) lines.push('', `Expected to start ${fromNow(expectedAt)}.`)
   if (workflow !== null) lines.push('', safeLine(workflow.sentence))
+  if (unknown.length > 0) lines.push('', 'Not known:', ...unknown.map((sentence) => `  ${safeLine(sentence)}`))
   return `${lines.join('\n')}\n`
 }

@@ -9,7 +9,8 @@ import { explainLimits } from '../governance/limit-reason.ts'
 import { explainOverload } from '../governance/overload-reason.ts'
 import { explainPauses, explainTenant } from '../governance/pause-reason.ts'
 import { explainPayloadVersion } from '../governance/payload-version.ts'
-import type { Explainer, Mechanism, Reason } from '../governance/reason.ts'
+import { explainProcesses, unknownOfClaimed, unknownOfWaiting } from '../governance/process-reasons.ts'
+import type { Explainer, Look, Mechanism, Reason } from '../governance/reason.ts'
 import { explainRunning } from '../governance/run-reason.ts'
 import { explainDue, explainWorker } from '../governance/waiting-reasons.ts'
 import { type JobWorkflow, workflowOf } from '../governance/workflow-place.ts'
@@ -17,6 +18,7 @@ import type { Database } from '../store/db.ts'
 import { type Ahead, explainAhead } from '../store/explain.ts'
 import { isJobId } from '../store/job-id.ts'
 import { type Job, jobGet } from '../store/jobs.ts'
+import { workerList } from '../store/worker-reports.ts'
 import { knownContracts } from './catalogue.ts'
 import { shownJob } from './protect.ts'
 
@@ -32,6 +34,8 @@ export interface Explanation {
   readonly expectedAt: Date | null
   /** Of which workflow it is part, and how that one stands; null: of none. */
   readonly workflow: JobWorkflow | null
+  /** What nobody can tell from here, in sentences: the state of a worker that does not report, for instance. */
+  readonly unknown: readonly string[]
 }
 
 /** By what holds a job. Each is complete: the compiler refuses a mechanism without an answer. */
@@ -49,6 +53,10 @@ const explainers: Readonly<Record<Mechanism, Explainer>> = {
   key_limit: explainKeyedWork,
   version: explainPayloadVersion,
   overload: explainOverload,
+  quiet: explainProcesses,
+  memory: explainProcesses,
+  suspect: explainProcesses,
+  semaphore: explainProcesses,
 }
 
 const PACE_MS = 300_000
@@ -69,25 +77,27 @@ export class Explainers {
     if (job.finishedAt !== null) return { ...settled, job, workflow, summary: endOf(job) }
     if (job.status === 'processing') {
       const { summary, reason } = await explainRunning(db, job)
-      return { ...settled, job, workflow, summary, reasons: reason === undefined ? [] : [reason] }
+      if (reason !== undefined) return { ...settled, job, workflow, summary, reasons: [reason] }
+      const { isBuffered, unknown } = unknownOfClaimed(job, await workerList(db))
+      return { ...settled, job, workflow, unknown, summary: isBuffered ? bufferOf(job) : summary }
     }
     const now = clock.databaseNow()
-    const reasons = await this.#reasons(found)
+    const look = { db, now, registry: await knownContracts(this.#services), workers: await workerList(db) }
+    const reasons = await reasonsOf(found, look)
     const ahead = await explainAhead(db, now, id)
     const expectedAt = expectationOf(reasons, ahead, now ?? new Date())
-    return { job, reasons, ahead, expectedAt, workflow, summary: reasons[0]?.sentence ?? turnOf(job, ahead) }
-  }
-
-  async #reasons(job: Job): Promise<Reason[]> {
-    const { db, clock } = this.#services
-    const look = { db, now: clock.databaseNow(), registry: await knownContracts(this.#services) }
-    const answers = await Promise.all([...new Set(Object.values(explainers))].map((ask) => ask(job, look)))
-    const reasons = answers.flatMap((answer) => answer ?? [])
-    return reasons.sort((a, b) => endingOf(b) - endingOf(a))
+    const unknown = unknownOfWaiting(job, look, reasons)
+    return { job, reasons, ahead, expectedAt, workflow, unknown, summary: reasons[0]?.sentence ?? turnOf(job, ahead) }
   }
 }
 
-const settled = { reasons: [], ahead: null, expectedAt: null }
+async function reasonsOf(job: Job, look: Look): Promise<Reason[]> {
+  const answers = await Promise.all([...new Set(Object.values(explainers))].map((ask) => ask(job, look)))
+  const reasons = answers.flatMap((answer) => answer ?? [])
+  return reasons.sort((a, b) => endingOf(b) - endingOf(a))
+}
+
+const settled = { reasons: [], ahead: null, expectedAt: null, unknown: [] }
 
 /** What does not end by itself comes first, then what ends last. */
 const endingOf = ({ until }: Reason): number => until?.getTime() ?? Number.POSITIVE_INFINITY
@@ -95,6 +105,10 @@ const endingOf = ({ until }: Reason): number => until?.getTime() ?? Number.POSIT
 function endOf({ status, finishedAt, reason, lastError }: Job): string {
   const why = reason ?? lastError
   return `It ended ${finishedAt?.toISOString()}: ${status}${why === null ? '' : ` (${why})`}.`
+}
+
+function bufferOf({ workerId, startedAt }: Job): string {
+  return `It was claimed ahead at ${startedAt?.toISOString()}, and waits for a slot in the buffer of worker ${workerId}. If none is free within half a second, it goes back to its queue.`
 }
 
 function turnOf(job: Job, { own, others, running }: Ahead): string {

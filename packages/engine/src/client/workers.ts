@@ -111,7 +111,15 @@ export class Workers {
   }
 }
 
-function stateOf({ request, requestedBy, requestReason, requestedAt, lanes: _, ...row }: WorkerRow): WorkerState {
+function stateOf({
+  request,
+  requestedBy,
+  requestReason,
+  requestedAt,
+  lanes: _,
+  silentMs: __,
+  ...row
+}: WorkerRow): WorkerState {
   const asked = request && {
     kind: request,
     by: requestedBy as string,

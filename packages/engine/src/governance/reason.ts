@@ -3,6 +3,7 @@ import type { Now } from '../clock.ts'
 import type { Registry } from '../contract/registry.ts'
 import type { Session } from '../store/db.ts'
 import type { Job } from '../store/jobs.ts'
+import type { WorkerRow } from '../store/worker-reports.ts'
 
 /** What can hold a job. A new mechanism is named here, and then explain.ts does not compile until it can tell about it. */
 export type Mechanism =
@@ -19,6 +20,11 @@ export type Mechanism =
   | 'key_limit'
   | 'version'
   | 'overload'
+  /** Of processes, by what they report: */
+  | 'quiet'
+  | 'memory'
+  | 'suspect'
+  | 'semaphore'
 
 export interface Reason {
   /** What holds it. */
@@ -35,6 +41,8 @@ export interface Look {
   readonly db: Session
   readonly now: Now
   readonly registry: Registry
+  /** The living ones. */
+  readonly workers: readonly WorkerRow[]
 }
 
 /** Asked about a live job that is not running; undefined: this mechanism does not hold it. */

@@ -34,6 +34,8 @@ export interface WorkerRow {
   startedAt: Date
   heartbeatAt: Date
   expiresAt: Date
+  /** Since its last heartbeat, by the database's clock. */
+  silentMs: number
   report: StoredReport | null
   request: WorkerRequest['kind'] | null
   requestedBy: string | null

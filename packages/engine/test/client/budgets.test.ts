@@ -115,7 +115,7 @@ test('a waiting job is told which budget holds it, how full that is, and when it
   const explain = async (id: string) => {
     const job = await t.millrace.job(id)
     if (job === undefined) throw new Error('the job is gone')
-    return explainBudget(job, { db, now: t.clock.now(), registry: new Registry([tag, refresh]) })
+    return explainBudget(job, { db, now: t.clock.now(), registry: new Registry([tag, refresh]), workers: [] })
   }
   const { id } = await t.millrace.enqueue(tag, {})
   expect(await explain(id)).toBeUndefined()

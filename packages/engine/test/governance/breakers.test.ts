@@ -433,7 +433,7 @@ describe('people', () => {
     const { id } = await millrace.enqueue(send, {})
     const db = new Database({ connection: { connectionString: t.url }, schema: 'millrace', maxConnections: 1 })
     const why = async () =>
-      explainBreakers((await millrace.job(id)) as Job, { db, now: null, registry: new Registry(jobs) })
+      explainBreakers((await millrace.job(id)) as Job, { db, now: null, registry: new Registry(jobs), workers: [] })
     expect(await why()).toBeUndefined()
     const { nextProbeAt, openedAt } = await millrace.breakers.trip('email-service', { by: 'ann', for: '5m' })
     expect(await why()).toEqual([

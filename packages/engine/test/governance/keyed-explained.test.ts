@@ -31,7 +31,7 @@ async function setup() {
   return {
     ...t,
     explain: async (millrace: Millrace, id: string | undefined) =>
-      explainKeyedWork((await millrace.job(id ?? '')) as Job, { db, now: null, registry }),
+      explainKeyedWork((await millrace.job(id ?? '')) as Job, { db, now: null, registry, workers: [] }),
     processing: (count: number) =>
       eventually(async () => (await t.sql(`select from millrace.job where status = 'processing'`)).length === count),
     async [Symbol.asyncDispose]() {
