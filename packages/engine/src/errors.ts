@@ -734,7 +734,7 @@ export class BreakerOpen extends MillraceError {
     const next = facts.nextProbeAt === null ? '' : ` The next try is at ${facts.nextProbeAt.toISOString()}.`
     super(
       'breaker_open',
-      `The breaker of service "${service}" is open${since}, so it was not called.${next} Let this error through and the job waits without using an attempt, or pass { fallback }.`,
+      `The breaker of service "${service}" is open${since}, so it was not called.${next} Pass { fallback }, or let this error through in a handler: the job waits without using an attempt.`,
     )
     this.service = service
     this.openedAt = facts.openedAt

@@ -1,5 +1,6 @@
 // The client that programs hold: enqueue, look, cancel, and start workers.
 import { Audit } from './client/audit.ts'
+import { BreakerCalls } from './client/breaker-calls.ts'
 import { CircuitBreakers } from './client/breakers.ts'
 import { BudgetClient } from './client/budgets.ts'
 import { Catalogue } from './client/catalogue.ts'
@@ -37,7 +38,9 @@ import { ClientWorkers } from './client-workers.ts'
 import { within } from './clock.ts'
 import type { JobContract, PayloadInput, ResultOutput } from './contract/job.ts'
 import { isStaleOwn, openOwn, type SealOptions, sealOwn } from './contract/own-sealed.ts'
+import type { Service } from './contract/service.ts'
 import type { Events } from './events.ts'
+import type { BreakerCallOptions } from './governance/breaker-call.ts'
 import { checkTenantPolicies, type TenantPolicyOptions, type TenantPolicyReport } from './governance/tenant-policies.ts'
 import type { MillraceOptions } from './millrace-options.ts'
 import type { JobEvent } from './store/history.ts'
@@ -90,6 +93,7 @@ export class Millrace {
   readonly #eraser: Eraser
   readonly #correlations: Correlations
   readonly #explainers: Explainers
+  readonly #breakerCalls: BreakerCalls
   readonly #stats: StatsReader
   #closed: Promise<void> | undefined
 
@@ -117,6 +121,7 @@ export class Millrace {
     this.#eraser = new Eraser(services)
     this.#correlations = new Correlations(services)
     this.#explainers = new Explainers(services)
+    this.#breakerCalls = new BreakerCalls(services)
     this.#stats = new StatsReader(services)
   }
 
@@ -258,6 +263,18 @@ export class Millrace {
   /** Whether a text of `seal` is under an older key: open it and seal the value anew. */
   isStale(text: string): boolean {
     return isStaleOwn(this.#services.registry.keys, text)
+  }
+
+  /**
+   * Calls a service through its circuit breaker outside of handlers, as ctx.breaker does in them. While it is open nothing is
+   * called: `fallback` answers, or BreakerOpen is thrown.
+   */
+  breaker<Value>(
+    service: Service | string,
+    call: () => Value | Promise<Value>,
+    options?: BreakerCallOptions<Value>,
+  ): Promise<Value> {
+    return this.#breakerCalls.call(service, call, options)
   }
 
   /** Which tables with a tenant's column lack what ctx.tenantDb relies on. For a test of yours, or a check in CI. */

@@ -81,7 +81,7 @@ async function open(service: string, options: Decision & { for?: string }, comma
 
 function cells(breaker: Breaker): string[] {
   const { service, state, failureCount, settings, lastFailureAt, openedAt, nextProbeAt, probe } = breaker
-  const next = probe === null ? fromNow(nextProbeAt) : `job ${probe.jobId} runs`
+  const next = probe === null ? fromNow(nextProbeAt) : probe.jobId === null ? 'a call tries' : `job ${probe.jobId} runs`
   const hand = state === 'open' && nextProbeAt === null ? 'never, reset it' : next
   const opened = state === 'closed' ? '' : fromNow(openedAt)
   return [

@@ -5,7 +5,7 @@ import {
   type BreakerFacts,
   breakerLock,
   breakerWrite,
-  jobIsRunning,
+  isProbeLive,
   type LockedBreaker,
   type Probe,
 } from '../store/breakers.ts'
@@ -40,8 +40,7 @@ export async function probeBreakers(
   const locked: { row: LockedBreaker; service: Service }[] = []
   for (const service of [...services].sort((a, b) => (a.name < b.name ? -1 : 1))) {
     const row = await breakerLock(tx, now, service.name)
-    const isProbeLive = row.probe !== null && (await jobIsRunning(tx, row.probe))
-    if (!mayProbe(row.now, row, isProbeLive)) return undefined
+    if (!mayProbe(row.now, row, await isProbeLive(tx, row))) return undefined
     locked.push({ row, service })
   }
   const by = await find()

@@ -20,10 +20,13 @@ function reasonOf(row: SeenBreaker): Reason {
   }
 }
 
+const proberOf = (probe: SeenBreaker['probe']): string =>
+  probe?.jobId == null ? 'a call outside of jobs' : `job ${probe.jobId}`
+
 function sinceWhen({ state, openedAt, openUntil, halfOpenedAt, probe, isProbeLive }: SeenBreaker): string {
   const since = (time: Date | null) => (time === null ? '' : ` since ${time.toISOString()}`)
   if (state === 'half_open') {
-    const trial = isProbeLive ? `job ${probe?.jobId} tries the service` : 'the next job tries the service'
+    const trial = isProbeLive ? `${proberOf(probe)} tries the service` : 'the next job tries the service'
     return `half-open${since(halfOpenedAt)}: ${trial}`
   }
   const next =

@@ -19,6 +19,8 @@ export type BreakerEvent =
   | { kind: 'success'; by: Probe }
   /** A run wants to be the probe. `isProbeLive`: whether the run that is noted as such still runs. */
   | { kind: 'probe'; by: Probe; isProbeLive: boolean }
+  /** A probe that is no job is over, and has shown nothing. */
+  | { kind: 'end'; by: Probe }
   | { kind: 'reset' }
   /** By hand. `forMs` null: until somebody resets it. */
   | { kind: 'trip'; forMs: number | null }
@@ -37,6 +39,8 @@ export function nextBreaker(
       return afterSuccess(facts, event.by, settings)
     case 'probe':
       return mayProbe(now, facts, event.isProbeLive) ? withProbe(now, facts, event.by) : facts
+    case 'end':
+      return isProbe(facts, event.by) ? { ...facts, probe: null } : facts
     case 'reset':
       return isPristine(facts) ? facts : closed(facts)
     case 'trip':
@@ -69,7 +73,9 @@ function afterSuccess(facts: BreakerFacts, by: Probe, { successes }: BreakerSett
   if (facts.state === 'closed') return facts.failureCount > 0 ? { ...facts, failureCount: 0 } : facts
   if (!isProbe(facts, by)) return facts
   const successCount = facts.successCount + 1
-  return successCount >= successes ? closed(facts) : { ...facts, successCount }
+  // A job may call once more. A call outside of jobs is over.
+  const probe = by.jobId === null ? null : facts.probe
+  return successCount >= successes ? closed(facts) : { ...facts, successCount, probe }
 }
 
 function withProbe(now: Date, facts: BreakerFacts, probe: Probe): BreakerFacts {

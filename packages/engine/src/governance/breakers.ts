@@ -126,6 +126,12 @@ export class Breakers {
     )
   }
 
+  /** A call that is no job has ended: if it is still the probe, it has shown nothing, and the next one may try. */
+  async ended(service: Service, run: Probe): Promise<void> {
+    const isNews = () => !this.#isClosed(service.name) && this.#isOpenTo(service.name, run)
+    if (isNews()) await this.#inTurn([service.name], async () => isNews() && this.#tell(service, 'end', run))
+  }
+
   /** Makes the run that `find` comes up with the probe of these services, if they may be tried now. */
   async takeProbe(names: readonly string[], find: (tx: Session) => Promise<Probe | undefined>): Promise<boolean> {
     const { db, clock } = this.#services
@@ -173,10 +179,14 @@ export class Breakers {
 
   #isOpenTo(name: string, run: Probe): boolean {
     const row = this.#seen.get(name)?.row
-    return row === undefined || row.state === 'closed' || isProbe(row, run)
+    return this.#isClosed(name) || (row !== undefined && isProbe(row, run))
   }
 
-  async #tell(service: Service, kind: 'success' | 'failure', by: Probe): Promise<void> {
+  #isClosed(name: string): boolean {
+    return (this.#seen.get(name)?.row.state ?? 'closed') === 'closed'
+  }
+
+  async #tell(service: Service, kind: 'success' | 'failure' | 'end', by: Probe): Promise<void> {
     const { db, clock } = this.#services
     await this.#unlessFailing('change a breaker', async () =>
       this.#changed(await db.transaction((tx) => changeBreaker(tx, clock.databaseNow(), service, { kind, by }))),

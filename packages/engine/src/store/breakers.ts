@@ -5,11 +5,15 @@ import type { Session } from './db.ts'
 
 export type BreakerState = 'closed' | 'open' | 'half_open'
 
-/** A run that tries the service while everybody else waits. */
+/** A run that tries the service while all others wait. */
 export interface Probe {
-  readonly jobId: string
+  /** Null: a call of millrace.breaker, outside of handlers. */
+  readonly jobId: string | null
   readonly runId: string
 }
+
+/** A probe that is no job counts for so long at most: no row tells whether its process still lives. */
+export const CALL_PROBE_MS = 30_000
 
 /** What is known about a service. What belongs to another state than the present one means nothing. */
 export interface BreakerFacts {
@@ -77,12 +81,15 @@ export async function breakerConfigure(
 /** By name. Those of `services` that have a row, or all. */
 export async function breakerLook(session: Session, now: Now, services?: readonly string[]): Promise<SeenBreaker[]> {
   const names = services === undefined ? null : textArray(services)
-  const rows = await session.run<Stored<SeenBreaker>>('breakerLook', [now, names])
+  const rows = await session.run<Stored<SeenBreaker>>('breakerLook', [now, names, CALL_PROBE_MS])
   return rows.map(withProbe)
 }
 
-export async function jobIsRunning(session: Session, { jobId, runId }: Probe): Promise<boolean> {
-  return (await session.run('jobIsRunning', [jobId, runId])).length > 0
+/** Does the run that is noted as probe still run? */
+export async function isProbeLive(session: Session, { probe, now, updatedAt }: LockedBreaker): Promise<boolean> {
+  if (probe === null) return false
+  if (probe.jobId === null) return now.getTime() - updatedAt.getTime() < CALL_PROBE_MS
+  return (await session.run('jobIsRunning', [probe.jobId, probe.runId])).length > 0
 }
 
 function withProbe<Row extends { probeJobId: string | null; probeRunId: string | null }>({
@@ -92,6 +99,6 @@ function withProbe<Row extends { probeJobId: string | null; probeRunId: string |
 }: Row): Omit<Row, 'probeJobId' | 'probeRunId'> & { probe: Probe | null } {
   return {
     ...row,
-    probe: probeJobId === null || probeRunId === null ? null : { jobId: probeJobId, runId: probeRunId },
+    probe: probeRunId === null ? null : { jobId: probeJobId, runId: probeRunId },
   }
 }

@@ -53,6 +53,7 @@ const calls: Record<string, Call> = {
   seal: (m) => m.seal('a', { for: 'b' }),
   open: (m) => m.open('a', { for: 'b' }),
   isStale: (m) => m.isStale('a'),
+  breaker: (m) => m.breaker('a', () => 1),
   checkTenantPolicies: (m) => m.checkTenantPolicies(),
   work: (m) => m.work({ handlers: [implement(mail, async () => {})] }),
 }

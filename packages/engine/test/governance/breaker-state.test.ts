@@ -20,7 +20,7 @@ class Model {
   state: 'closed' | 'open' | 'half_open' = 'closed'
   told: ('good' | 'bad')[] = []
   opensAgainMs = 0
-  probe: string | undefined
+  probe: string | null | undefined
 
   take({ event }: Step, nowMs: number): void {
     if (event.kind === 'reset') this.become('closed')
@@ -28,7 +28,9 @@ class Model {
       this.opensAgainMs = event.forMs === null ? Number.POSITIVE_INFINITY : nowMs + event.forMs
       this.become('open')
     } else if (event.kind === 'probe') this.offer(event, nowMs)
-    else this.hear(event, nowMs)
+    else if (event.kind === 'end') {
+      if (event.by.jobId === this.probe) this.probe = undefined
+    } else this.hear(event, nowMs)
   }
 
   hear(event: BreakerEvent & { kind: 'success' | 'failure' }, nowMs: number): void {
@@ -67,6 +69,7 @@ const event: fc.Arbitrary<BreakerEvent> = fc.oneof(
     weight: 6,
     arbitrary: fc.tuple(run, fc.boolean()).map(([by, isProbeLive]) => ({ kind: 'probe', by, isProbeLive }) as const),
   },
+  { weight: 1, arbitrary: run.map((by) => ({ kind: 'end', by }) as const) },
   { weight: 1, arbitrary: fc.constant({ kind: 'reset' } as const) },
   { weight: 1, arbitrary: fc.constantFrom(null, 500).map((forMs) => ({ kind: 'trip', forMs }) as const) },
 )
