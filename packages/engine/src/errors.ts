@@ -806,11 +806,12 @@ export class HistoryRefused extends MillraceError {
   }
 }
 
-/** A handler reached for what belongs to another tenant: it was refused, and the audit log says so. */
+/** A handler, or a call of millrace.tenantDb, reached for what belongs to another tenant: it was refused and audited. */
 export class TenantIsolationViolation extends MillraceError {
-  readonly jobId: string
-  readonly type: string
-  /** Whose job it is. */
+  /** Null outside of jobs, as is `type`. */
+  readonly jobId: string | null
+  readonly type: string | null
+  /** For whom the work was done. */
   readonly tenant: string
   /** Into which a foreign row was to be written, if the server said. */
   readonly table: string | null
@@ -818,7 +819,7 @@ export class TenantIsolationViolation extends MillraceError {
   readonly otherTenant: string | null
 
   constructor(
-    job: { jobId: string; type: string; tenant: string },
+    job: { jobId: string | null; type: string | null; tenant: string },
     attempted: { table?: string | null; otherTenant?: string },
     cause?: unknown,
   ) {
@@ -827,9 +828,13 @@ export class TenantIsolationViolation extends MillraceError {
       otherTenant === null
         ? `tried to write a row of another tenant${table === null ? '' : ` into table "${table}"`}`
         : `named tenant "${otherTenant}"`
+    const who =
+      job.jobId === null
+        ? `Work of millrace.tenantDb for tenant "${job.tenant}"`
+        : `Job ${job.jobId} ("${job.type}") belongs to tenant "${job.tenant}" and`
     super(
       'tenant_isolation_violation',
-      `Job ${job.jobId} ("${job.type}") belongs to tenant "${job.tenant}" and ${deed}. Permission denied; nothing was written, and the attempt is in the audit log. Correct the handler: trying again would not help.`,
+      `${who} ${deed}. Permission denied; nothing was written, and the attempt is in the audit log. Correct the code: trying again would not help.`,
       cause,
     )
     this.jobId = job.jobId

@@ -29,6 +29,7 @@ import { type JobResult, type ResultOptions, Results } from './client/results.ts
 import { type RetryResult, retryJob } from './client/retry.ts'
 import { Schedules } from './client/schedules.ts'
 import { type QueueState, type Stats, StatsReader } from './client/stats.ts'
+import { TenantWork, type TenantWorkOptions } from './client/tenant-work.ts'
 import { Tenants } from './client/tenants.ts'
 import { typed, withTypedErrors } from './client/typed-errors.ts'
 import { Workers } from './client/workers.ts'
@@ -47,6 +48,7 @@ import type { JobEvent } from './store/history.ts'
 import type { JobFilter } from './store/job-list.ts'
 import type { Job, JobAttempt } from './store/jobs.ts'
 import type { JobStep } from './store/once-keys.ts'
+import type { Queryable } from './store/statements.ts'
 import type { WorkOptions } from './worker/work-options.ts'
 import type { Worker } from './worker/worker.ts'
 
@@ -94,6 +96,7 @@ export class Millrace {
   readonly #correlations: Correlations
   readonly #explainers: Explainers
   readonly #breakerCalls: BreakerCalls
+  readonly #tenantWork: TenantWork
   readonly #stats: StatsReader
   #closed: Promise<void> | undefined
 
@@ -122,6 +125,7 @@ export class Millrace {
     this.#correlations = new Correlations(services)
     this.#explainers = new Explainers(services)
     this.#breakerCalls = new BreakerCalls(services)
+    this.#tenantWork = new TenantWork(services)
     this.#stats = new StatsReader(services)
   }
 
@@ -277,6 +281,18 @@ export class Millrace {
     return this.#breakerCalls.call(service, call, options)
   }
 
+  /**
+   * Runs `work` in a transaction under the tenant's role and row security, as ctx.tenantDb does in a handler. Commits when it
+   * returns, rolls back when it throws, and after 60 seconds. To reach for another tenant throws TenantIsolationViolation.
+   */
+  tenantDb<Value>(
+    tenant: string,
+    work: (tx: Queryable) => Promise<Value>,
+    options?: TenantWorkOptions,
+  ): Promise<Value> {
+    return this.#tenantWork.run(tenant, work, options)
+  }
+
   /** Which tables with a tenant's column lack what ctx.tenantDb relies on. For a test of yours, or a check in CI. */
   checkTenantPolicies(options: TenantPolicyOptions = {}): Promise<TenantPolicyReport> {
     return this.#typed(checkTenantPolicies(this.#services.db, options))
@@ -306,6 +322,7 @@ export class Millrace {
     const { admitter, advancer, db, waker } = this.#services
     await this.#workers.close()
     await this.#results.close()
+    await this.#tenantWork.close()
     await within(ADMIT_MS, advancer.idle())
     await within(ADMIT_MS, admitter.idle())
     await waker.flush()

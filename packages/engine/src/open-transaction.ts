@@ -32,6 +32,6 @@ export async function inOpenTransaction<Tx extends Queryable, Value>(
 export function demandNoTransaction(what: string): void {
   if (openTransaction() === undefined) return
   throw new InvalidDefinition(
-    `${what} was called inside a transaction of this run, and would be another one beside it. Use one of them: ctx.transaction(work), or ctx.tenantDb(work, { complete: true }) to complete the job under the tenant's role.`,
+    `${what} was called inside another transaction of this run or call, and would be another one beside it. Use one of them: ctx.transaction(work), or ctx.tenantDb(work, { complete: true }) to complete the job under the tenant's role.`,
   )
 }

@@ -1,4 +1,4 @@
-// ctx.tenantDb: a handler's queries in a transaction under the tenant's role and settings, so that row security decides
+// ctx.tenantDb and millrace.tenantDb: queries in a transaction under the tenant's role and settings, so that row security decides
 // what they see. What it refuses is audited, after the transaction and apart from it, because that rolls back.
 import type { Clock } from '../clock.ts'
 import { InvalidDefinition, TenantIsolationViolation, Unrecoverable } from '../errors.ts'
@@ -19,9 +19,10 @@ export interface TenantDbOptions {
   complete?: boolean
 }
 
+/** For whom the work is done: a job; or a tenant outside of jobs, and then `jobId` and `type` are null. */
 export interface TenantJob {
-  readonly jobId: string
-  readonly type: string
+  readonly jobId: string | null
+  readonly type: string | null
   readonly tenant: string | null
   readonly createdBy: string | null
 }
@@ -51,7 +52,7 @@ export class TenantDb {
   }
 
   async run<Value>(job: TenantJob, { work, options, inTransaction }: TenantWork<Value>): Promise<Value> {
-    demandNoTransaction('ctx.tenantDb')
+    demandNoTransaction(job.jobId === null ? 'millrace.tenantDb' : 'ctx.tenantDb')
     const role = this.#roleFor(job)
     const owned = ownedJob(job)
     const violations: TenantIsolationViolation[] = []
@@ -83,20 +84,20 @@ export class TenantDb {
   #roleFor({ type }: TenantJob): string {
     const { tenantRole } = this.#services
     if (tenantRole !== undefined) return tenantRole
-    throw new InvalidDefinition(
-      `Job "${type}" used ctx.tenantDb, and there is no role for it: createMillrace({ tenantRole: 'app_tenant' }).`,
-    )
+    const use = type === null ? 'millrace.tenantDb was called' : `Job "${type}" used ctx.tenantDb`
+    throw new InvalidDefinition(`${use}, and there is no role for it: createMillrace({ tenantRole: 'app_tenant' }).`)
   }
 
-  /** The refusal reaches the handler whether or not it can be noted. */
+  /** The refusal reaches the caller whether or not it can be noted. */
   async #audit({ jobId, type, createdBy }: OwnedJob, violation: TenantIsolationViolation): Promise<void> {
     const { db, clock, logger } = this.#services
     const { tenant, table, otherTenant } = violation
     const details = { type, table, otherTenant, createdBy }
-    logger.error({ job: jobId, tenant, ...details }, 'a job reached for data of another tenant and was refused')
+    const who = jobId === null ? 'a call of millrace.tenantDb' : 'a job'
+    logger.error({ job: jobId, tenant, ...details }, `${who} reached for data of another tenant and was refused`)
     try {
       await auditWrite(db, clock.databaseNow(), {
-        by: `job:${jobId}`,
+        by: jobId === null ? (createdBy ?? 'millrace.tenantDb') : `job:${jobId}`,
         action: 'tenant.isolation_violation',
         target: table === null ? null : `table:${table}`,
         tenant,

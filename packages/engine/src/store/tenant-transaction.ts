@@ -86,7 +86,7 @@ export class TenantTransaction implements Queryable {
     })
     if (found[0]?.isInside) return
     this.#left = new Unrecoverable(
-      'A statement in ctx.tenantDb left the transaction, the role or the tenant that ctx.tenantDb had set, so no further statement runs. It may have committed what came before it. Do not send commit, rollback, set role or set_config there: return to commit, throw to roll back.',
+      'A statement in tenantDb left the transaction, the role or the tenant that tenantDb had set, so no further statement runs. It may have committed what came before it. Do not send commit, rollback, set role or set_config there: return to commit, throw to roll back.',
     )
     this.#refusal = this.#left
     throw this.#left
@@ -130,7 +130,7 @@ export class TenantTransaction implements Queryable {
     const mine = this.#last.then(() => {
       if (this.#left !== undefined) throw this.#left
       if (!this.#isOver) return work()
-      throw new Error('This transaction of ctx.tenantDb is over: await every query before its work returns.')
+      throw new Error('This transaction of tenantDb is over: await every query before its work returns.')
     })
     this.#last = mine.catch(() => {})
     return mine

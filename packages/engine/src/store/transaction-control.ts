@@ -1,4 +1,4 @@
-// Which SQL of a handler would end its transaction or its role. An accident guard, not a wall: it looks at the first
+// Which SQL under a tenant's role would end its transaction or its role. An accident guard, not a wall: it looks at the first
 // statement of a text, and the check after each statement finds the rest.
 
 const LEAVES =
@@ -9,7 +9,7 @@ export function demandStaying(query: unknown): void {
   const text = opening(typeof query === 'string' ? query : String((query as { text?: unknown } | null)?.text ?? ''))
   if (!LEAVES.test(text)) return
   throw new Error(
-    `ctx.tenantDb owns its transaction and its role: "${text.trim().slice(0, 40)}" is not for its work to say. Return to commit, throw to roll back.`,
+    `tenantDb owns its transaction and its role: "${text.trim().slice(0, 40)}" is not for its work to say. Return to commit, throw to roll back.`,
   )
 }
 

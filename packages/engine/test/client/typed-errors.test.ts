@@ -54,6 +54,7 @@ const calls: Record<string, Call> = {
   open: (m) => m.open('a', { for: 'b' }),
   isStale: (m) => m.isStale('a'),
   breaker: (m) => m.breaker('a', () => 1),
+  tenantDb: (m) => m.tenantDb('acme', async () => {}),
   checkTenantPolicies: (m) => m.checkTenantPolicies(),
   work: (m) => m.work({ handlers: [implement(mail, async () => {})] }),
 }
