@@ -619,6 +619,17 @@ create table millrace.migration_lock (
   constraint migration_lock_only_row_check check (only_row)
 );
 
+create table millrace.notice (
+  event     text not null,
+  subject   text not null,
+  id        bigint not null generated always as identity,
+  facts     jsonb not null,
+  origin    uuid not null,
+  raised_at timestamptz not null,
+  constraint notice_pkey primary key (event, subject)
+);
+create index notice_for_list_idx on millrace.notice (raised_at);
+
 create table millrace.once_key (
   tenant     text not null,
   scope      text not null,

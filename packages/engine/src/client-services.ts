@@ -3,6 +3,7 @@ import type pg from 'pg'
 import { Enqueuer } from './client/enqueuer.ts'
 import { Herald } from './client/herald.ts'
 import { JobManager } from './client/manage.ts'
+import { Notices } from './client/notices.ts'
 import { Waker } from './client/waker.ts'
 import type { Clock } from './clock.ts'
 import { KeyRing } from './contract/key-ring.ts'
@@ -32,6 +33,7 @@ export interface ClientServices {
   registry: Registry
   declared: DeclaredSchedules
   definitions: Definitions
+  notices: Notices
   waker: Waker
   herald: Herald
   admitter: Admitter
@@ -50,13 +52,14 @@ export function clientServices(options: MillraceOptions): ClientServices {
   const open = (maxConnections: number) => new Database({ connection, schema, maxConnections, gate })
   const declarations = declarationsOf(options)
   const db = open(settings.maxConnections)
-  const events = new Events()
+  const events = new Events({ listen: () => notices.listen(), raised: (...event) => notices.raised(...event) })
   const onError = (during: string, error: unknown) => events.emit('database_error', { during, error })
+  const notices = new Notices({ db, events, onError })
   const waker = new Waker(db, { isEnabled })
   const wake: Waker['wake'] = (...work) => waker.wake(...work)
   const herald = new Herald({ db, events }, { isEnabled })
   const admitter = new Admitter({ db, clock, wake, onError })
-  const services = { ...settings, ...declarations, db, events, waker, herald, admitter, open }
+  const services = { ...settings, ...declarations, db, events, notices, waker, herald, admitter, open }
   const enqueuer = new Enqueuer(services)
   const insertSteps = enqueuer.insertSteps.bind(enqueuer)
   const jobs = new JobManager({ ...services, onStepsEnded: (ids) => void advancer.heard(ids) })

@@ -51,8 +51,11 @@ export interface MillraceEvents {
   /** A handler went on after its run was fenced off: its slot stays taken until it returns. */
   slot_leaked: { job: JobRef }
   slot_recovered: { job: JobRef }
-  /** A tenant has more jobs in a queue than it should; they are queued all the same. */
-  job_limit_warning: { tenant: string; queue: string; jobs: number; limit: number }
+  /**
+   * A tenant has more jobs in a queue than it should; they are queued all the same. `createdBy`: of the first job beyond the
+   * limit. Other processes hear it, too, at most once a minute for a tenant and queue.
+   */
+  job_limit_warning: { tenant: string; queue: string; jobs: number; limit: number; createdBy: string | null }
   /** So many jobs had waited for long behind others, and came up. */
   queue_boosted: { queue: string; jobs: number }
   /** A schedule was ticked by this process. */
@@ -85,7 +88,10 @@ export interface MillraceEvents {
   memory_pressure: { percent: number; isHigh: boolean }
   /** This worker has more to do than it can, so that queues which are not critical yield; or it is over. */
   overload: { why: string; isOverloaded: boolean }
-  /** So many dead letters wait for a decision. Again only after there were fewer than the threshold. */
+  /**
+   * So many dead letters wait for a decision. Again only after there were fewer than the threshold. Other processes hear
+   * it, too.
+   */
   dlq_alert: { count: number; threshold: number }
   /** A budget's spending has reached 75, 80, 90 or 100 %. Once per period in one process of all; again after a raise. */
   budget_threshold: { threshold: number; budget: BudgetStatus }
@@ -114,10 +120,29 @@ export interface MillraceEvents {
   idle: { queues: readonly string[] }
 }
 
+/** Events that listeners in other processes hear, too. */
+export const SHARED_EVENTS = ['job_limit_warning', 'dlq_alert'] as const
+export type SharedEvent = (typeof SHARED_EVENTS)[number]
+
+/** How listeners elsewhere hear of shared events. */
+export interface Sharing {
+  /** A listener for one of them was added. */
+  listen(): void
+  /** This process has raised one of them. */
+  raised<Name extends SharedEvent>(name: Name, payload: MillraceEvents[Name]): void
+}
+
+const isShared = (name: keyof MillraceEvents): name is SharedEvent => SHARED_EVENTS.some((each) => each === name)
+
 type Listener<Payload> = (payload: Payload) => void
 
 export class Events {
   readonly #listeners = new Map<keyof MillraceEvents, Set<Listener<never>>>()
+  readonly #sharing: Sharing | undefined
+
+  constructor(sharing?: Sharing) {
+    this.#sharing = sharing
+  }
 
   /** Returns a function that removes the listener. */
   on<Name extends keyof MillraceEvents>(name: Name, listener: Listener<MillraceEvents[Name]>): () => void {
@@ -127,6 +152,7 @@ export class Events {
       this.#listeners.set(name, listeners)
     }
     listeners.add(listener as Listener<never>)
+    if (isShared(name)) this.#sharing?.listen()
     return () => listeners.delete(listener as Listener<never>)
   }
 
@@ -149,6 +175,12 @@ export class Events {
   }
 
   emit<Name extends keyof MillraceEvents>(name: Name, payload: MillraceEvents[Name]): void {
+    this.deliver(name, payload)
+    if (isShared(name)) this.#sharing?.raised(name, payload as never)
+  }
+
+  /** To the listeners of this process only. */
+  deliver<Name extends keyof MillraceEvents>(name: Name, payload: MillraceEvents[Name]): void {
     const listeners = this.#listeners.get(name)
     if (listeners === undefined) return
     for (const listener of listeners) {

@@ -319,13 +319,14 @@ export class Millrace {
   }
 
   async #closeAll(): Promise<void> {
-    const { admitter, advancer, db, waker } = this.#services
+    const { admitter, advancer, db, notices, waker } = this.#services
     await this.#workers.close()
     await this.#results.close()
     await this.#tenantWork.close()
     await within(ADMIT_MS, advancer.idle())
     await within(ADMIT_MS, admitter.idle())
     await waker.flush()
+    await notices.close()
     await db.close()
   }
 

@@ -131,7 +131,7 @@ export class Enqueuer {
     const session = tx === undefined ? this.#db : sessionOn(tx, this.#db.schema)
     demandOwnTenant(session, jobs.map(tenantOf))
     const limited = await this.#limited(contract, jobs, isOwnTx ? session : this.#db)
-    const excesses = limited.length === 0 ? [] : await this.#tenants.excesses(session, limited)
+    const excesses = limited.length === 0 ? [] : await this.#tenants.excesses(session, limited, jobs)
     const deferrals = limited.length === 0 ? NO_DEFERRALS : await this.#tenants.deferrals(session, limited, jobs)
     const results = await this.#insert(this.#tenants.deferring(jobs, limited), tx, limited)
     // Whether the caller's transaction commits is not known here: its results carry the warnings, and nobody else is told.

@@ -66,16 +66,19 @@ export class TenantLimits {
   }
 
   /** Of tenants that are only warned. `session`: the one that will write the jobs, so that it sees what it wrote before. */
-  async excesses(session: Session, batches: readonly Batch[]): Promise<Excess[]> {
+  async excesses(session: Session, batches: readonly Batch[], all: readonly NewJob[]): Promise<Excess[]> {
     const excesses: Excess[] = []
     for (const { tenant, queue, jobs, limit } of batches) {
       if (limit.over !== 'warn') continue
       const before = await tenantCount(session, queue, tenant, limit.max)
       const over = jobs.slice(Math.max(0, limit.max - before))
-      if (over.length === 0) continue
+      const [first] = over
+      if (first === undefined) continue
       const message = `tenant "${tenant}" has more than its ${limit.max} jobs in queue "${queue}"`
+      const { createdBy } = all[first] as NewJob
+      const facts = { tenant, queue, jobs: before + jobs.length, limit: limit.max, createdBy }
       const warning: EnqueueWarning = { code: 'tenant_limit', message }
-      excesses.push({ over, warning, facts: { tenant, queue, jobs: before + jobs.length, limit: limit.max } })
+      excesses.push({ over, warning, facts })
     }
     return excesses
   }

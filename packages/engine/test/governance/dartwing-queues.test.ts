@@ -61,7 +61,7 @@ describe('Dartwing test matrix', () => {
       status: 'queued',
       warnings: [{ code: 'tenant_limit', message: 'tenant "org-1" has more than its 500 jobs in queue "default"' }],
     })
-    expect(events).toEqual([{ tenant: 'org-1', queue: 'default', jobs: 501, limit: 500 }])
+    expect(events).toEqual([{ tenant: 'org-1', queue: 'default', jobs: 501, limit: 500, createdBy: null }])
     // Neither another organization nor the queue without a limit is concerned.
     const others = [
       await millrace.enqueue(processDelta, { n: 1 }, { tenant: 'org-2' }),

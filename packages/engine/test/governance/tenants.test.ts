@@ -136,7 +136,7 @@ describe('the jobs a tenant may have in a queue', () => {
       warnings: [{ code: 'tenant_limit', message: 'tenant "x" has more than its 5 jobs in queue "warned"' }],
     })
     expect(await millrace.enqueue(warned, { n: 5 }, { tenant: 'y' })).toMatchObject({ warnings: [] })
-    expect(events).toEqual([{ tenant: 'x', queue: 'warned', jobs: 6, limit: 5 }])
+    expect(events).toEqual([{ tenant: 'x', queue: 'warned', jobs: 6, limit: 5, createdBy: null }])
     const many = await millrace.enqueueMany(warned, numbered(7), { tenant: 'z' })
     expect(many.map((each) => each.status === 'queued' && each.warnings.length)).toEqual([0, 0, 0, 0, 0, 1, 1])
   })
