@@ -36,6 +36,9 @@ test('the examples compile and run, inline and in a process of their own', async
       return (await millrace.job(id))?.result
     }
     expect(await resultOf(contracts.renderPdf, { pages: 3 })).toEqual({ bytes: 3_000 })
+    expect(await t.sql('select type, parent_job_id is not null as child from millrace.job')).toEqual([
+      { type: 'page.fetch', child: true },
+    ])
     const url = `http://127.0.0.1:${(site.address() as AddressInfo).port}/`
     expect(await resultOf(contracts.fetchPage, { url })).toBe(5)
   } finally {

@@ -4,7 +4,7 @@ import type { Clock } from '../clock.ts'
 import type { JobContract } from '../contract/job.ts'
 import type { Registry } from '../contract/registry.ts'
 import { type EnqueueWarning, NO_WARNINGS } from '../contract/warning.ts'
-import { DatabaseUnavailable, InvalidPayload, SecretInPayload } from '../errors.ts'
+import { DatabaseUnavailable, InvalidDefinition, InvalidPayload, SecretInPayload } from '../errors.ts'
 import type { Events } from '../events.ts'
 import type { Admitter } from '../governance/admitter.ts'
 import { type KeyedResult, type KeyedWrite, needsTransaction } from '../governance/dedupe.ts'
@@ -89,7 +89,26 @@ export class Enqueuer {
 
   /** The same, of a contract that was made from the catalogue. */
   async enqueueUnlisted(contract: JobContract, payload: unknown, options: JobOptions): Promise<EnqueueResult> {
-    const { job: plain, warnings } = await newJob(contract, payload, options)
+    return this.#enqueue(contract, await newJob(contract, payload, options), options)
+  }
+
+  /** Writes a job that the process of an isolated handler has checked by its own copy of the contract. */
+  async enqueuePrepared(prepared: PreparedJob): Promise<EnqueueResult> {
+    const { type, queue } = prepared.job
+    const contract = this.#registry.get(type)
+    if (contract.queue.name !== queue) {
+      throw new InvalidDefinition(
+        `The handler enqueued a job of type "${type}" in queue "${queue}", and the contract that the worker knows has queue "${contract.queue.name}". Import the same contract in both.`,
+      )
+    }
+    return this.#enqueue(contract, prepared, {})
+  }
+
+  async #enqueue(
+    contract: JobContract,
+    { job: plain, warnings }: PreparedJob,
+    options: TransactionOptions,
+  ): Promise<EnqueueResult> {
     const job = protectedJob(this.#registry, contract, plain)
     if (job.tenant !== null) return first(await this.#write(contract, [{ job, warnings }], options))
     if (options.tx !== undefined) return warned(first(await this.#insertIn(options.tx, [job])), warnings)

@@ -69,6 +69,7 @@ class BareBench {
       executor = new Executor({
         clock: this.#clock,
         logger: this.#logger,
+        enqueuer: { enqueue: () => this.#refuse('ctx.enqueue'), enqueuePrepared: () => this.#refuse('ctx.enqueue') },
         implementation: () => this.#implementation,
         isolatedHandler: () => isolatedInline(this.#implementation),
         mayStart: () => true,
@@ -97,8 +98,8 @@ class BareBench {
     return keptAlive(settled, () => executor?.execute(this.#run))
   }
 
-  async #refuse(): Promise<never> {
-    throw this.#misused('ctx.transaction, ctx.complete, ctx.once, ctx.step or ctx.tenantDb')
+  async #refuse(what = 'ctx.transaction, ctx.complete, ctx.once, ctx.step or ctx.tenantDb'): Promise<never> {
+    throw this.#misused(what)
   }
 
   #misused(what: string): InvalidDefinition {

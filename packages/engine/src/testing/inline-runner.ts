@@ -13,6 +13,7 @@ import { breakerDoor } from '../worker/breaker-door.ts'
 import type { Implementation } from '../worker/context.ts'
 import { Effects, recordVault } from '../worker/effects.ts'
 import { Executor, type ExecutorServices } from '../worker/executor.ts'
+import { handlerEnqueuer } from '../worker/handler-enqueuer.ts'
 import type { Run } from '../worker/run.ts'
 import { RunBudgets } from '../worker/run-budgets.ts'
 import { reportSettled } from '../worker/settled-events.ts'
@@ -74,7 +75,7 @@ export class InlineRunner {
   }
 
   #executorServices(): ExecutorServices {
-    const { db, clock, events, tenantRole } = this.#services
+    const { db, clock, enqueuer, events, tenantRole } = this.#services
     const budgets = this.#makeBudgets()
     const effects = new Effects<Run>({
       db,
@@ -88,6 +89,7 @@ export class InlineRunner {
     return {
       clock,
       logger: this.#logger,
+      enqueuer: handlerEnqueuer(enqueuer, db.schema),
       implementation: (type) => this.#handlers.get(type) as Implementation,
       isolatedHandler: (run) => isolatedInline(this.#handlers.get(run.job.type) as Implementation),
       mayStart: () => true,

@@ -1,6 +1,8 @@
 // What a handler gets besides its payload.
 
-import type { JobContract, PayloadOutput, ResultInput } from '../contract/job.ts'
+import type { EnqueueOptions, OptionsArgument, PreparedJob } from '../client/enqueue-options.ts'
+import type { EnqueueResult } from '../client/enqueuer.ts'
+import type { JobContract, PayloadInput, PayloadOutput, ResultInput } from '../contract/job.ts'
 import type { Outcome } from '../contract/outcome.ts'
 import type { Service } from '../contract/service.ts'
 import { type BreakerCallOptions, callThrough, type Door } from '../governance/breaker-call.ts'
@@ -11,6 +13,7 @@ import type { Queryable } from '../store/statements.ts'
 import type { Transaction } from '../store/transaction.ts'
 import type { EffectsContext, OnceCall, StepOptions, TenantDbCall } from './effects.ts'
 import { FlightRecorder } from './flight-recorder.ts'
+import type { HandlerEnqueuer } from './handler-enqueuer.ts'
 import { checkIsolation, type Isolation } from './isolation/isolation.ts'
 import type { Run } from './run.ts'
 import { type BudgetPort, noBudget, PortedBudget, type RunBudget } from './run-budget.ts'
@@ -35,6 +38,15 @@ export interface JobContext {
   readonly log: Logger
   /** What is left of the budget that the contract names. Throws InvalidDefinition if it names none. */
   readonly budget: RunBudget
+  /**
+   * Writes a job, as millrace.enqueue does: it is a child of this one, and inherits its correlation. In an isolated handler the
+   * worker writes it, so `{ tx }` is refused there.
+   */
+  enqueue<C extends JobContract>(
+    contract: C,
+    payload: PayloadInput<C>,
+    ...[options]: OptionsArgument<C>
+  ): Promise<EnqueueResult>
   /**
    * Exactly-once effects: what `work` writes through `tx` and the completion of this job commit together, or not at
    * all. Return its value from the handler.
@@ -96,6 +108,7 @@ export function implement<C extends JobContract>(contract: C, handler: Handler<C
 
 export interface ContextServices {
   logger: Logger
+  enqueuer: HandlerEnqueuer
   completeInOwnTransaction<Value>(run: Run, work: (tx: Transaction) => Promise<Value>): Promise<Value>
   completeIn(run: Run, tx: Queryable, result: unknown): Promise<void>
   /** Where ctx.budget sends its calls. */
@@ -172,6 +185,16 @@ export class RunningContext implements JobContext {
 
   budgetPort(): BudgetPort {
     return this.#services.budgetPort(this.#run)
+  }
+
+  async enqueue(contract: JobContract, payload: unknown, options: EnqueueOptions = {}): Promise<EnqueueResult> {
+    const { id: parentJobId, correlationId } = this.#run.job
+    return this.#services.enqueuer.enqueue(contract, payload, { parentJobId, correlationId, ...options })
+  }
+
+  /** For the process of an isolated handler, which has checked it. */
+  enqueuePrepared(prepared: PreparedJob): Promise<EnqueueResult> {
+    return this.#services.enqueuer.enqueuePrepared(prepared)
   }
 
   /** What the flight recorder kept, as JSON text. */

@@ -1,5 +1,6 @@
 // How the handlers of this worker are called: in this process or in one of their own, on whose budget, and with what their
 // context can do.
+import type { Enqueuer } from '../client/enqueuer.ts'
 import type { Clock } from '../clock.ts'
 import type { Events } from '../events.ts'
 import type { Breakers } from '../governance/breakers.ts'
@@ -11,6 +12,7 @@ import { breakerDoor } from './breaker-door.ts'
 import type { Implementation } from './context.ts'
 import { Effects, recordVault } from './effects.ts'
 import { Executor, type ExecutorServices } from './executor.ts'
+import { handlerEnqueuer } from './handler-enqueuer.ts'
 import { IsolatedPools } from './isolation/pools.ts'
 import type { Run } from './run.ts'
 import { RunBudgets } from './run-budgets.ts'
@@ -28,6 +30,7 @@ export interface ExecutionServices {
   logger: Logger
   breakers: Breakers
   governor: Governor
+  enqueuer: Enqueuer
   onError(during: string, error: unknown): void
 }
 
@@ -43,7 +46,7 @@ export class Execution {
   }
 
   #makeExecutor(settings: WorkerSettings, services: ExecutionServices, steps: RunSteps): Executor {
-    const { breakers, clock, events, governor, handlerDb, logger, onError } = services
+    const { breakers, clock, enqueuer, events, governor, handlerDb, logger, onError } = services
     const implementations = new Map(settings.implementations.map((each) => [each.contract.type, each]))
     const effects = new Effects<Run>({
       db: handlerDb,
@@ -58,6 +61,7 @@ export class Execution {
       ...steps,
       clock,
       logger,
+      enqueuer: handlerEnqueuer(enqueuer, handlerDb.schema),
       implementation: (type) => implementations.get(type) as Implementation,
       around: settings.around,
       isolatedHandler: (run) => this.isolated.handlerFor(run),

@@ -4,6 +4,8 @@
 // its event loop is blocked just then, a thread does (child-watchdog.ts). Signals that are meant for a whole service
 // are left to the worker, which decides what becomes of the run.
 import { Worker as Thread } from 'node:worker_threads'
+import type { PreparedJob } from '../../client/enqueue-options.ts'
+import type { EnqueueResult } from '../../client/enqueuer.ts'
 import { InvalidResult } from '../../errors.ts'
 import { runContext } from '../../run-context.ts'
 import { receivedConnection } from '../../store/connection-config.ts'
@@ -87,6 +89,7 @@ async function perform(request: RunRequest): Promise<void> {
     tell: send,
     settlementOf,
     askBudget,
+    askEnqueue,
     askVault,
     askBreaker,
   })
@@ -136,6 +139,10 @@ async function askPassword(): Promise<string> {
 
 function askBudget(runId: string, call: BudgetCall): Promise<unknown> {
   return answerTo((ask) => ({ kind: 'budget', runId, ask, call }))
+}
+
+async function askEnqueue(runId: string, prepared: PreparedJob): Promise<EnqueueResult> {
+  return (await answerTo((ask) => ({ kind: 'enqueue', runId, ask, prepared }))) as EnqueueResult
 }
 
 async function askVault(runId: string, kind: 'seal' | 'open', record: SentRecord): Promise<string> {

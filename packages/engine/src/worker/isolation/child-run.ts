@@ -1,9 +1,11 @@
 // A run as the process of an isolated handler knows it, and the context that its handler gets.
+import { type EnqueueOptions, newJob, type PreparedJob } from '../../client/enqueue-options.ts'
+import type { EnqueueResult } from '../../client/enqueuer.ts'
 import { type Clock, monotonicMs } from '../../clock.ts'
-import type { Retention } from '../../contract/job.ts'
+import type { JobContract, Retention } from '../../contract/job.ts'
 import { sealedValue } from '../../contract/sealed.ts'
 import { countsAgainst, type Service } from '../../contract/service.ts'
-import { LeaseLost } from '../../errors.ts'
+import { InvalidDefinition, LeaseLost } from '../../errors.ts'
 import { storable } from '../../failure.ts'
 import { callThrough, type Door } from '../../governance/breaker-call.ts'
 import type { BudgetStatus } from '../../governance/budget-status.ts'
@@ -32,6 +34,8 @@ export interface ChildRunServices {
   /** Asks the worker how this value would be settled. */
   settlementOf(runId: string, value: unknown): Promise<Settlement>
   askBudget(runId: string, call: BudgetCall): Promise<unknown>
+  /** Has the worker write a job. */
+  askEnqueue(runId: string, prepared: PreparedJob): Promise<EnqueueResult>
   /** Has the worker encrypt or decrypt what the handler records. */
   askVault(runId: string, kind: 'seal' | 'open', record: SentRecord): Promise<string>
   /** Has the worker do this at the breaker of a service. */
@@ -103,6 +107,7 @@ export class ChildRun implements CompletableRun {
     const { completion } = effects
     const context: Omit<JobContext, 'budget'> = {
       ...facts,
+      enqueue: (contract, payload, ...[options = {}]) => this.#enqueue(contract, payload, options),
       transaction: (work) => completion.inOwnTransaction(this, work),
       complete: (tx, result) => completion.in(this, tx, result),
       breaker: (service, call, options) => callThrough(this.#door(service), call, options),
@@ -113,6 +118,19 @@ export class ChildRun implements CompletableRun {
     }
     // Not enumerable: without a budget it throws, and a handler that copies its context must not meet that.
     return Object.defineProperty(context, 'budget', { get: this.#budgetOpener() }) as JobContext
+  }
+
+  /** Checks payload and options here, with the handler's own copy of the contract, as an enqueue in the worker would. */
+  async #enqueue(contract: JobContract, payload: unknown, options: EnqueueOptions): Promise<EnqueueResult> {
+    const { type, runId, jobId: parentJobId, correlationId } = this.facts
+    if (options.tx !== undefined) {
+      throw new InvalidDefinition(
+        `The handler of job "${type}" is isolated, and the worker enqueues for it: ctx.enqueue cannot be part of { tx }. Leave the option out: the job is written at once.`,
+      )
+    }
+    const prepared = await newJob(contract, payload, { parentJobId, correlationId, ...options })
+    if (this.#isOver) throw new LeaseLost('its handler has returned')
+    return this.#services.askEnqueue(runId, prepared)
   }
 
   /** What is not encrypted need not be sent to the worker. */

@@ -131,6 +131,9 @@ async function hear(child: IsolatedChild, { run, context }: Running, message: Ab
     case 'budget':
       await answer(child, message.ask, () => answerBudgetCall(context.budgetPort(), message.call))
       break
+    case 'enqueue':
+      await answer(child, message.ask, () => context.enqueuePrepared(message.prepared))
+      break
     case 'seal':
     case 'open':
       await answer(child, message.ask, async () => recordVault(run)[message.kind](message.place, message.text))

@@ -1,5 +1,6 @@
 // What a worker and the process of an isolated handler say to each other. Messages are structured clones, so payloads
 // and results keep their dates, maps and big integers; what no clone can carry is encoded in encoding.ts.
+import type { PreparedJob } from '../../client/enqueue-options.ts'
 import type { Retention } from '../../contract/job.ts'
 import type { Service } from '../../contract/service.ts'
 import type { BudgetStatus } from '../../governance/budget-status.ts'
@@ -65,6 +66,8 @@ export type AboutRun = { runId: string } & (
   /** How would this value be settled? Only the worker has the contract with its schemas. */
   | { kind: 'settlement-of'; ask: number; value: SentValue }
   | { kind: 'budget'; ask: number; call: BudgetCall }
+  /** Write this job, which was checked where its payload was made: a clone would lose the class of what it refuses. */
+  | { kind: 'enqueue'; ask: number; prepared: PreparedJob }
   /** Encrypt or decrypt what the handler records: only the worker has the keys. */
   | ({ kind: 'seal' | 'open'; ask: number } & SentRecord)
   /** What to do at the breaker of a service: only the worker knows how it stands. */
