@@ -205,6 +205,7 @@ export type { CalendarRule, CalendarTiming, CronTiming, IntervalTiming, Timing, 
 export {
   type CalendarOptions,
   type CalendarRuleOptions,
+  type Cron,
   calendar,
   cron,
   every,

@@ -2,10 +2,10 @@
 import { createHash } from 'node:crypto'
 import type { JobContract } from '../contract/job.ts'
 import type { Registry } from '../contract/registry.ts'
-import { KeyBusy, TenantBusy, TenantSuspended } from '../errors.ts'
+import { KeyBusy, TenantBusy, TenantSuspended, TransactionFailed } from '../errors.ts'
 import { failureFrom } from '../failure.ts'
 import { isPassing } from '../governance/budgets.ts'
-import { isSkip, type ScheduleFire } from '../schedule/define.ts'
+import { isSkip, type Schedule, type ScheduleFire } from '../schedule/define.ts'
 import type { DeclaredSchedules } from '../schedule/schedules.ts'
 import type { TickOrigin } from '../store/schedule-ticks.ts'
 import type { ScheduleRow } from '../store/schedules.ts'
@@ -27,6 +27,7 @@ export interface Known {
   readonly contract: JobContract
   /** A value, or a function of the fire. */
   readonly payload: unknown
+  readonly correlationId?: Schedule['correlationId']
 }
 
 /** Undefined: this program has neither its code nor, if it was created at run time, the contract of its job. */
@@ -36,7 +37,9 @@ export function knownSchedule(
 ): Known | undefined {
   if (row.source === 'code') {
     const schedule = declared.find(row.name)
-    return schedule && { row, contract: schedule.job, payload: schedule.payload }
+    if (schedule === undefined) return undefined
+    const { job, payload, correlationId } = schedule
+    return { row, contract: job, payload, correlationId }
   }
   const contract = registry.find(row.jobType)
   return contract && { row, contract, payload: row.payload }
@@ -48,7 +51,7 @@ export async function makePayload(known: Known, fire: ScheduleFire, origin: Tick
     const { payload } = known
     const made: unknown = typeof payload === 'function' ? await inTime(payload as MakePayload, fire) : payload
     if (isSkip(made)) return { kind: 'skip', reason: made.reason }
-    const options = jobOptions(known.row, fire, origin)
+    const options = jobOptions(known, fire, origin)
     await newJob(known.contract, made, options)
     return { kind: 'payload', payload: made, options }
   } catch (error) {
@@ -77,11 +80,15 @@ async function inTime(make: MakePayload, fire: ScheduleFire): Promise<unknown> {
   }
 }
 
-function jobOptions({ name, options }: ScheduleRow, fire: ScheduleFire, origin: TickOrigin): JobOptions {
+function jobOptions({ row, correlationId }: Known, fire: ScheduleFire, origin: TickOrigin): JobOptions {
+  const { name, options } = row
   const { overlap, priority, jitterMs } = options
   const key = `schedule:${name}`
   return {
     createdBy: key,
+    correlationId:
+      (typeof correlationId === 'function' ? correlationId(fire) : correlationId) ??
+      `schedule-${name}-${fire.fireAt.toISOString()}`,
     ...(fire.tenant !== null && { tenant: fire.tenant }),
     ...(priority !== null && { priority }),
     ...(jitterMs > 0 && origin === 'due' && { runAt: jittered(name, fire, jitterMs) }),
@@ -101,7 +108,9 @@ function jittered(name: string, { fireAt, tenant }: ScheduleFire, jitterMs: numb
 
 /** A database that is away, or a key or tenant that an open transaction holds: nothing has happened, and it is tried again. */
 export const isForLater = (error: unknown): boolean =>
-  isPassing(error) || error instanceof KeyBusy || error instanceof TenantBusy
+  isPassing(error instanceof TransactionFailed ? error.cause : error) ||
+  error instanceof KeyBusy ||
+  error instanceof TenantBusy
 
 /** What an enqueue refused, as a fact about its tick. */
 export function refusalOf(error: unknown): Made {

@@ -143,7 +143,8 @@ export class TenantPages {
     if (!(await scheduleTickPage(tx, tickId, cursor))) return undefined
     await scheduleTickHurry(tx)
     const jobs = await this.#enqueue(tx, contract, entries)
-    const refused = entries.length - jobs
+    const skipped = entries.filter(({ made }) => made.kind === 'skip').length
+    const refused = entries.length - jobs - skipped
     const total = { jobs: tick.jobs + jobs, refused: tick.refused + refused }
     const errors = entries.flatMap(({ tenant, made }) =>
       made.kind === 'error' ? [`tenant ${tenant}: ${made.reason}`] : [],

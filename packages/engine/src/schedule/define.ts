@@ -66,6 +66,8 @@ export interface ScheduleDefinition<C extends JobContract, PerTenant extends boo
    */
   payload: PayloadInput<C> | MakePayload<C, PerTenant extends true ? string : string | null>
   perTenant?: PerTenant
+  /** Shared by the jobs of a tick and their children. Default: `schedule-<name>-<fire time>`. */
+  correlationId?: string | ((fire: ScheduleFire) => string)
   /** It is paused when it is declared for the first time, until somebody resumes it. Default false. */
   paused?: boolean
 }
@@ -92,6 +94,7 @@ export interface Schedule {
   readonly job: JobContract
   readonly when: When
   readonly payload: unknown
+  readonly correlationId: string | ((fire: ScheduleFire) => string) | undefined
   readonly isPaused: boolean
   readonly settings: ScheduleSettings
 }
@@ -100,19 +103,19 @@ const NAME = /^[\w.:/-]{1,100}$/
 const MISSED: readonly string[] = ['skip', 'once', 'all'] satisfies MissedPolicy[]
 const OVERLAP: readonly string[] = ['allow', 'skip', 'queue'] satisfies OverlapPolicy[]
 const OPTIONS = ['missed', 'overlap', 'jitter', 'tenant', 'perTenant', 'priority']
-const KNOWN = ['name', 'job', 'when', 'payload', 'paused', ...OPTIONS]
+const KNOWN = ['name', 'job', 'when', 'payload', 'paused', 'correlationId', ...OPTIONS]
 
 /** Declares a schedule. Pass it to createMillrace({ schedules }): workers of that program tick it. */
 export function defineSchedule<C extends JobContract, PerTenant extends boolean = false>(
   definition: ScheduleDefinition<C, PerTenant> & Tenancy<C>,
 ): Schedule {
-  const { name, job, when, payload, paused = false } = definition
+  const { name, job, when, payload, correlationId, paused = false } = definition
   checkName(name)
   refuseUnknown(name, definition, KNOWN)
   checkWhen(when)
   if (payload === undefined)
     throw new InvalidDefinition(`Schedule "${name}" has no payload: give a value, or a function of the fire time.`)
-  return { name, job, when, payload, isPaused: paused, settings: settingsOf(name, job, definition) }
+  return { name, job, when, payload, correlationId, isPaused: paused, settings: settingsOf(name, job, definition) }
 }
 
 export function checkName(name: string): void {

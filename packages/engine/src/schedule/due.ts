@@ -108,9 +108,13 @@ export function firstFire(timing: StoredTiming, now: Date): Date | null {
   return fires(timing, { from: now, count: 1 }).next().value ?? null
 }
 
-/** An interval that takes the place of another goes on from where that began: whoever restarts it often does not put it off. */
+/** An edited timing goes on from where the one before began: a program that is deployed often does not put it off. */
 export function inPhase(before: StoredTiming, after: Timing): Timing {
   const old = latestOf(before)
+  if (old.kind === 'cron' && after.kind === 'cron') {
+    const { startsAt: _, ...anytime } = after
+    return old.startsAt === undefined ? anytime : { ...anytime, startsAt: old.startsAt }
+  }
   if (old.kind !== 'every' || after.kind !== 'every') return after
   return Date.parse(old.startsAt) < Date.parse(after.startsAt) ? { ...after, startsAt: old.startsAt } : after
 }

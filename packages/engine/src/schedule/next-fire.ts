@@ -1,7 +1,7 @@
 import { calendarTimes } from './calendar.ts'
 import { cronTimes } from './cron.ts'
 import { type LocalTimes, nextInstant } from './local-times.ts'
-import type { ChangedTiming, IntervalTiming, StoredTiming } from './timing.ts'
+import type { ChangedTiming, CronTiming, IntervalTiming, StoredTiming } from './timing.ts'
 import { zoneOf } from './zone.ts'
 
 export interface FireRange {
@@ -35,7 +35,7 @@ export function* fires(
 function nextOf(timing: StoredTiming): (after: number) => number | undefined {
   switch (timing.kind) {
     case 'cron':
-      return nextOfTimes([cronTimes(timing.expression)], timing.timeZone)
+      return nextOfCron(timing)
     case 'calendar':
       return nextOfTimes(calendarTimes(timing), timing.timeZone)
     case 'every':
@@ -43,6 +43,13 @@ function nextOf(timing: StoredTiming): (after: number) => number | undefined {
     case 'changed':
       return nextOfChanged(timing)
   }
+}
+
+function nextOfCron({ expression, timeZone, startsAt }: CronTiming): (after: number) => number | undefined {
+  const next = nextOfTimes([cronTimes(expression)], timeZone)
+  if (startsAt === undefined) return next
+  const start = Date.parse(startsAt)
+  return (after) => next(Math.max(after, start - 1))
 }
 
 function nextOfTimes(times: LocalTimes[], timeZone: string): (after: number) => number | undefined {

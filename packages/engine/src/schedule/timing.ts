@@ -25,6 +25,8 @@ export interface CronTiming {
   /** Five fields, six with seconds in front, or the Quartz form with `?`. As the author wrote it. */
   expression: string
   timeZone: string
+  /** No fire is before, as ISO time: with an initial delay. */
+  startsAt?: string
 }
 
 export interface IntervalTiming {

@@ -6,7 +6,12 @@ import { checkCron } from './cron.ts'
 import type { CalendarRule, CalendarTiming, CronTiming, Timing, Weekday } from './timing.ts'
 import { checkTimeZone } from './zone.ts'
 
-export type When = CronTiming | Interval | CalendarTiming
+export type When = Cron | Interval | CalendarTiming
+
+/** Without the time before which it does not fire: that is known when the schedule is first written. */
+export interface Cron extends Omit<CronTiming, 'startsAt'> {
+  initialDelayMs?: number
+}
 
 /** Without its first fire: that is known when the schedule is first written. */
 export interface Interval {
@@ -35,11 +40,18 @@ export interface CalendarRuleOptions {
   every: Duration
 }
 
-/** By the clocks of a time zone: `cron('0 8 * * *', { timeZone: 'Europe/Helsinki' })`. The zone is UTC if none is given. */
-export function cron(expression: string, { timeZone = 'UTC' }: { timeZone?: string } = {}): CronTiming {
+/**
+ * By the clocks of a time zone: `cron('0 8 * * *', { timeZone: 'Europe/Helsinki' })`. The zone is UTC if none is given. With
+ * `initialDelay` no fire is earlier than so long after the schedule is first written.
+ */
+export function cron(
+  expression: string,
+  { timeZone = 'UTC', initialDelay }: { timeZone?: string; initialDelay?: Duration } = {},
+): Cron {
   checkCron(expression)
   checkTimeZone(timeZone)
-  return { kind: 'cron', expression, timeZone }
+  if (initialDelay === undefined) return { kind: 'cron', expression, timeZone }
+  return { kind: 'cron', expression, timeZone, initialDelayMs: Math.round(toMs(initialDelay, 'initialDelay')) }
 }
 
 /** Again and again: `every('15m')`. The first fire is one interval, or `initialDelay`, after the schedule is first written. */
@@ -63,9 +75,10 @@ export function calendar({ timeZone = 'UTC', rules, holidays = [] }: CalendarOpt
  */
 export function timingOf(when: When, { now }: { now: Date }): Timing {
   checkWhen(when)
-  if (when.kind !== 'every') return when
-  const { kind, everyMs, initialDelayMs } = when
-  return { kind, everyMs, startsAt: new Date(now.getTime() + initialDelayMs).toISOString() }
+  if (when.kind === 'calendar') return when
+  const { initialDelayMs, ...timing } = when
+  if (initialDelayMs === undefined) return timing as CronTiming
+  return { ...timing, startsAt: new Date(now.getTime() + initialDelayMs).toISOString() }
 }
 
 /** For plain data that did not come from cron(), every() or calendar(): out of JSON, say. */
@@ -73,6 +86,7 @@ export function checkWhen(when: When): void {
   switch (when?.kind) {
     case 'cron':
       cron(when.expression, when)
+      if (when.initialDelayMs !== undefined) toMs(when.initialDelayMs, 'initialDelayMs')
       return
     case 'every':
       checkInterval(when.everyMs, 'everyMs')

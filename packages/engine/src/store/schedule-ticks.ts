@@ -21,7 +21,7 @@ export interface ScheduleTick {
   /** The job, or the one that stood in its way. Null where there are several. */
   jobId: string | null
   jobs: number
-  /** Tenants for which nothing was enqueued. */
+  /** Tenants for which nothing was enqueued, although the payload did not skip them. */
   refused: number
   /** So many fire times passed without a tick, from `fireAt` to `missedTo`. */
   missed: number

@@ -2,6 +2,7 @@ import { cron, defineJob, defineQueues, defineSchedule, skip } from 'millrace'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { by, scheduling } from '../support/schedules.ts'
+import { silent } from '../support/setup.ts'
 
 const queues = defineQueues({ tenants: { tenant: 'required' } })
 const sync = defineJob({ type: 'sync', queue: queues.tenants, payload: z.object({ of: z.string() }) })
@@ -81,7 +82,32 @@ test('suspended and deleted tenants get none, and one that is refused does not k
   t.clock.moveTo('2030-01-01T03:00:00Z')
   await pod.fire()
   expect((await t.jobs()).map(({ tenant }) => tenant)).toEqual(['tenant-0001'])
-  expect(await t.ticks()).toMatchObject([{ outcome: 'enqueued', jobs: 1, refused: 3 }])
+  // The payload skips one of them on purpose: it is not counted.
+  expect(await t.ticks()).toMatchObject([{ outcome: 'enqueued', jobs: 1, refused: 2 }])
+})
+
+test('a tick whose payload skips tenants on purpose warns of nothing', async () => {
+  await using t = await withTenants(3)
+  const warnings: unknown[] = []
+  const logger = { ...silent, warn: (...line: unknown[]) => void warnings.push(line) }
+  const schedule = defineSchedule({
+    ...daily,
+    payload: ({ tenant }) => (tenant === 'tenant-0002' ? { of: tenant } : skip('it has no data')),
+  })
+  const pod = await t.pod([schedule], { jobs: [sync], logger })
+  t.clock.moveTo('2030-01-01T03:00:00Z')
+  await pod.fire()
+  expect(await t.ticks()).toMatchObject([{ outcome: 'enqueued', jobs: 1, refused: 0, reason: null }])
+  expect(warnings).toEqual([])
+})
+
+test('the jobs of all tenants of a tick share a correlation id', async () => {
+  await using t = await withTenants(2)
+  const pod = await t.pod([defineSchedule({ ...daily, payload: { of: 'all' } })], { jobs: [sync] })
+  t.clock.moveTo('2030-01-01T03:00:00Z')
+  await pod.fire()
+  const { jobs } = await pod.millrace.jobsByCorrelation('schedule-sync-2030-01-01T03:00:00.000Z')
+  expect(jobs.map(({ tenant }) => tenant)).toEqual(['tenant-0001', 'tenant-0002'])
 })
 
 test('overlap counts by tenant', async () => {

@@ -1,4 +1,5 @@
-import { cron, defineJob, defineQueues, defineSchedule, every, type ScheduleFire, skip } from 'millrace'
+import { cron, defineJob, defineQueues, defineSchedule, every, implement, type ScheduleFire, skip } from 'millrace'
+import { drain } from 'millrace/testing'
 import { describe, expect, test, vi } from 'vitest'
 import { z } from 'zod'
 import { Housekeeper } from '#src/maintenance/housekeeper'
@@ -52,6 +53,54 @@ describe('a tick', () => {
     const [job] = await t.jobs()
     expect(job).toMatchObject({ created_by: 'schedule:hourly', payload: { n: 1 } })
     expect(pod.ticked[0]).toMatchObject({ schedule: 'hourly', origin: 'due', latenessMs: 7_000, jobId: job?.id })
+  })
+
+  test('waits for the initial delay of a cron expression, which a later deployment does not begin anew', async () => {
+    await using t = await scheduling()
+    const delayed = (expression: string) => {
+      const when = cron(expression, { initialDelay: '90m' })
+      return defineSchedule({ name: 'delayed', job: report, when, payload: { n: 1 } })
+    }
+    const first = await t.pod([delayed('0 * * * *')])
+    t.clock.moveTo('2030-01-01T01:20:00Z')
+    await first.fire()
+    const second = await t.pod([delayed('30 * * * *')])
+    for (const time of ['01:40', '02:00', '02:30']) {
+      t.clock.moveTo(`2030-01-01T${time}:00Z`)
+      await second.fire()
+    }
+    expect(times(await t.ticks())).toEqual(['02:30'])
+    const third = await t.pod([delayed('45 * * * *')])
+    t.clock.moveTo('2030-01-01T02:45:00Z')
+    await third.fire()
+    expect(times(await t.ticks())).toEqual(['02:30', '02:45'])
+  })
+
+  test('gives its job and what that enqueues a correlation id of its own', async () => {
+    await using t = await scheduling()
+    const schedules = [
+      defineSchedule({ ...hourly, payload: { n: 1 } }),
+      defineSchedule({
+        ...hourly,
+        name: 'named',
+        payload: { n: 2 },
+        correlationId: ({ fireAt }) => `report-${fireAt.getUTCHours()}`,
+      }),
+      defineSchedule({ ...hourly, name: 'fixed', payload: { n: 3 }, correlationId: 'reports' }),
+    ]
+    const pod = await t.pod(schedules)
+    t.clock.moveTo('2030-01-01T01:00:00Z')
+    await pod.fire()
+    const child = defineJob({ type: 'child', queue: report.queue, payload: z.object({}) })
+    const millrace = t.client([report, child], { clock: t.clock })
+    await drain(millrace, [
+      implement(report, async () => void (await millrace.enqueue(child, {}))),
+      implement(child, () => {}),
+    ])
+    const typesOf = async (correlationId: string) =>
+      (await millrace.jobsByCorrelation(correlationId)).jobs.map(({ type }) => type)
+    for (const id of ['schedule-hourly-2030-01-01T01:00:00.000Z', 'report-1', 'reports'])
+      expect(await typesOf(id)).toEqual(['report', 'child'])
   })
 
   test('does not depend on the clocks of the processes', async () => {

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest'
 import { InvalidDefinition } from '#src/errors'
 import { describe } from '#src/schedule/describe'
-import { type CalendarRuleOptions, calendar, cron, every, timingOf } from '#src/schedule/when'
+import { fires } from '#src/schedule/next-fire'
+import { type CalendarRuleOptions, calendar, checkWhen, cron, every, timingOf } from '#src/schedule/when'
 
 const NOW = new Date('2026-01-01T00:00Z')
 
@@ -25,6 +26,25 @@ test('an interval begins one interval after it was first written, or after its i
   expect(start(every('1h'))).toEqual({ kind: 'every', everyMs: 3_600_000, startsAt: '2026-01-01T01:00:00.000Z' })
   expect(start(every('1h', { initialDelay: '1m' }))).toMatchObject({ startsAt: '2026-01-01T00:01:00.000Z' })
   expect(start(every('1h', { initialDelay: 0 }))).toMatchObject({ startsAt: '2026-01-01T00:00:00.000Z' })
+})
+
+test('with an initial delay a cron expression does not fire before it is over', () => {
+  const when = cron('0 * * * *', { initialDelay: '90m' })
+  expect(when).toMatchObject({ initialDelayMs: 5_400_000 })
+  const timing = timingOf(when, { now: NOW })
+  expect(timing).toEqual({
+    kind: 'cron',
+    expression: '0 * * * *',
+    timeZone: 'UTC',
+    startsAt: '2026-01-01T01:30:00.000Z',
+  })
+  const from = [...fires(timing, { from: NOW, count: 2 })].map((at) => at.toISOString().slice(11, 16))
+  expect(from).toEqual(['02:00', '03:00'])
+  expect([
+    ...fires(timingOf(cron('0 * * * *', { initialDelay: '1h' }), { now: NOW }), { from: NOW, count: 1 }),
+  ]).toEqual([new Date('2026-01-01T01:00Z')])
+  expect(() => cron('0 * * * *', { initialDelay: -1 })).toThrow(/initialDelay is -1/)
+  expect(() => checkWhen({ ...when, initialDelayMs: -1 })).toThrow(/initialDelayMs is -1/)
 })
 
 test.each([
