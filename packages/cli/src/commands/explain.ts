@@ -5,11 +5,11 @@ import { fromNow, print, printJson } from '../print.ts'
 import { safeLine } from '../terminal.ts'
 
 const help = `
-Limits, services and budgets are declared in code: name the module for what only it knows.
+Limits, services and budgets are those that workers have declared. With --module, those of the workload stand before them.
 
 Examples:
   millrace explain 48211
-  millrace explain 48211 --module dist/workload.js --json
+  millrace explain 48211 --json
 `
 
 export function explainCommand(): Command {
