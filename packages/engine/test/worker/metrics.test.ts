@@ -1,7 +1,10 @@
 import { cancel, defineJob, defineQueues, fixed, implement, snooze, Unrecoverable } from 'millrace'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
+import { Registry } from '#src/contract/registry'
+import { Events } from '#src/events'
 import { MetricFlush } from '#src/maintenance/metric-flush'
+import { Rescuer } from '#src/maintenance/rescuer'
 import { metricAdd } from '#src/store/metrics'
 import { hands } from '../support/hands.ts'
 import { jobEvent, setup } from '../support/setup.ts'
@@ -68,11 +71,13 @@ test('a run that goes back to its queue is not counted', async () => {
   expect(await t.sql('select status, attempt from millrace.job')).toEqual([{ status: 'pending', attempt: 0 }])
 })
 
-test('the wait counts from the time at which a job was due, not from its enqueue', async () => {
+test('the wait counts from the time at which this attempt was due, not from the enqueue or the first one', async () => {
   await using t = await setup()
   const millrace = t.client([task])
   const { id } = await millrace.enqueue(task, { deed: 'complete' })
-  await t.sql(`update millrace.job set created_at = now() - interval '1 day', run_at = now() - interval '100 seconds'`)
+  await t.sql(
+    `update millrace.job set created_at = now() - interval '2 days', first_due_at = now() - interval '1 day', run_at = now() - interval '100 seconds'`,
+  )
   const worker = await millrace.work({ handlers: [implement(task, () => {})] })
   await jobEvent(millrace, 'job_completed', id)
   await worker.stop()
@@ -96,17 +101,17 @@ test('counts of several processes add up in one row, whichever histogram is long
 
 test('processes that flush the same rows at once do not deadlock', async () => {
   await using t = await hands([task])
-  const types = Array.from({ length: 40 }, (_, n) => `type-${n}`)
+  const types = Array.from({ length: 1_500 }, (_, n) => `type-${n}`)
   const flushes = Array.from({ length: 8 }, (_, process) => {
     const flush = new MetricFlush(t)
     const order = process % 2 === 0 ? types : [...types].reverse()
     for (const type of order)
-      flush.count({ queue: 'mail', type, tenant: `of-${type}`, outcome: 'completed', durationMs: 3, waitMs: 2 })
+      flush.count({ queue: 'mail', type, tenant: null, outcome: 'completed', durationMs: 3, waitMs: 2 })
     return flush
   })
   await Promise.all(flushes.map((flush) => flush.tick()))
   expect(await t.sql('select count(*)::int, min(runs)::int, max(runs)::int from millrace.metric_minute')).toEqual([
-    { count: 40, min: 8, max: 8 },
+    { count: 1_500, min: 8, max: 8 },
   ])
 })
 
@@ -124,5 +129,26 @@ test('a flush that failed is made up for by the next one', async () => {
   await flush.tick()
   expect(await t.sql('select runs::int, durations from millrace.metric_minute')).toEqual([
     { runs: 2, durations: [0, 0, 0, 0, 2].slice(0, 5) },
+  ])
+})
+
+test('a run whose process died is counted by the worker that rescues its job', async () => {
+  const deadly = defineJob({ type: 'deadly', queue: defineQueues({ default: {} }).default, payload: z.object({}) })
+  await using t = await hands([deadly])
+  const metrics = new MetricFlush(t)
+  const rescuer = new Rescuer({
+    ...{ db: t.db, clock: t.clock, registry: new Registry([deadly]), events: new Events(), metrics, intervalMs: 1_000 },
+    ...{ mayJudge: () => true, wake: () => {}, onBlocked: () => {}, onStepsEnded: () => {} },
+  })
+  await t.millrace.enqueue(deadly, {})
+  for (let crash = 1; crash <= 3; crash++) {
+    // The worker of these runs has no lease.
+    expect(await t.claim()).toHaveLength(1)
+    await rescuer.tick()
+  }
+  await metrics.tick()
+  expect(await t.sql('select outcome, runs::int, durations from millrace.metric_minute order by outcome')).toEqual([
+    { outcome: 'crashed', runs: 2, durations: [] },
+    { outcome: 'dead', runs: 1, durations: [] },
   ])
 })

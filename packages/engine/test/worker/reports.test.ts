@@ -70,7 +70,8 @@ describe('a worker that was asked to take no more jobs', () => {
     t.release.resolve()
     await jobEvent(t.millrace, 'job_completed', first.id)
     await t.reported((each) => each?.state === 'quiet' && each.running === 0)
-    expect((await t.millrace.job(second.id))?.status).toBe('pending')
+    // Not even claimed and given back.
+    expect(await t.millrace.job(second.id)).toMatchObject({ status: 'pending', runId: null })
     await t.millrace.workers.resume(t.worker.id, { by: 'the test' })
     await jobEvent(t.millrace, 'job_completed', second.id)
     expect(t.worker.isQuiet).toBe(false)
