@@ -341,6 +341,8 @@ create table millrace.job_archive (
 ) partition by list (retention);
 create index job_archive_by_id_idx on millrace.job_archive (id);
 create index job_archive_by_type_idx on millrace.job_archive (type, finished_at);
+create index job_archive_own_correlation_idx on millrace.job_archive using brin ((('job-' || (id)::text))) with (autosummarize='on')
+  where (correlation_id is null);
 
 create table millrace.job_archive_long partition of millrace.job_archive
   for values in ('long') partition by range (finished_at);
@@ -405,7 +407,20 @@ create view millrace.job_metrics with (security_invoker=true) as
     job_archive.attempt,
     job_archive.run_id
    from millrace.job_archive
-  where job_archive.status <> 'dead'::text and job_archive.started_at is not null
+  where job_archive.status <> 'dead'::text and job_archive.started_at is not null and job_archive.correlation_id is not null
+union all
+ select job_archive.id,
+    job_archive.type as job_type,
+    job_archive.status,
+    (extract(epoch from job_archive.finished_at - job_archive.started_at) * 1000::numeric)::bigint as duration_ms,
+    (extract(epoch from job_archive.started_at - greatest(job_archive.created_at, job_archive.run_at)) * 1000::numeric)::bigint as queue_time_ms,
+    'job-'::text || job_archive.id::text as correlation_id,
+    job_archive.finished_at as recorded_at,
+    job_archive.queue,
+    job_archive.attempt,
+    job_archive.run_id
+   from millrace.job_archive
+  where job_archive.status <> 'dead'::text and job_archive.started_at is not null and job_archive.correlation_id is null
 union all
  select job_attempt.job_id as id,
     job_attempt.type as job_type,
@@ -417,7 +432,21 @@ union all
     job_attempt.queue,
     job_attempt.attempt,
     job_attempt.run_id
-   from millrace.job_attempt;
+   from millrace.job_attempt
+  where job_attempt.correlation_id is not null
+union all
+ select job_attempt.job_id as id,
+    job_attempt.type as job_type,
+    'failed'::text as status,
+    (extract(epoch from job_attempt.finished_at - job_attempt.started_at) * 1000::numeric)::bigint as duration_ms,
+    (extract(epoch from job_attempt.started_at - job_attempt.due_at) * 1000::numeric)::bigint as queue_time_ms,
+    'job-'::text || job_attempt.job_id::text as correlation_id,
+    job_attempt.finished_at as recorded_at,
+    job_attempt.queue,
+    job_attempt.attempt,
+    job_attempt.run_id
+   from millrace.job_attempt
+  where job_attempt.correlation_id is null;
 
 create view millrace.job_queue_health with (security_invoker=true) as
  select job.type,
@@ -463,7 +492,7 @@ create view millrace.jobs with (security_invoker=true) as
     job.last_error as error_message,
     job.last_error,
     job.last_error_at,
-    job.correlation_id,
+    coalesce(job.correlation_id, 'job-'::text || job.id::text) as correlation_id,
     job.parent_job_id,
     job.created_by,
     job.dedup_key,
@@ -491,7 +520,7 @@ union all
     job.last_error as error_message,
     job.last_error,
     job.last_error_at,
-    job.correlation_id,
+    coalesce(job.correlation_id, 'job-'::text || job.id::text) as correlation_id,
     job.parent_job_id,
     job.created_by,
     job.dedup_key,
@@ -533,7 +562,39 @@ union all
     job_archive.finished_at,
     job_archive.reason,
     job_archive.result
-   from millrace.job_archive;
+   from millrace.job_archive
+  where job_archive.correlation_id is not null
+union all
+ select job_archive.id,
+    job_archive.type,
+    job_archive.payload,
+    job_archive.status,
+    job_archive.priority,
+    job_archive.attempt as attempts,
+    job_archive.max_attempts,
+    job_archive.run_at as scheduled_at,
+    job_archive.run_at,
+    job_archive.started_at,
+        case job_archive.status
+            when 'completed'::text then job_archive.finished_at
+            else null::timestamp with time zone
+        end as completed_at,
+    job_archive.last_error as error_message,
+    job_archive.last_error,
+    job_archive.last_error_at,
+    'job-'::text || job_archive.id::text as correlation_id,
+    job_archive.parent_job_id,
+    job_archive.created_by,
+    job_archive.dedup_key,
+    job_archive.created_at,
+    job_archive.finished_at as updated_at,
+    job_archive.queue,
+    job_archive.tenant,
+    job_archive.finished_at,
+    job_archive.reason,
+    job_archive.result
+   from millrace.job_archive
+  where job_archive.correlation_id is null;
 
 create table millrace.key_limit_setting (
   queue       text not null,

@@ -47,6 +47,43 @@ const types = (found: { type: string }[]) => found.map(({ type }) => type)
 const runs = (timeline: TraceEntry[], type: string) =>
   timeline.filter((entry) => entry.event === 'run' && entry.type === type)
 
+test('a job that was given no correlation id shows as job-<id> everywhere, and null is stored', async () => {
+  await using t = await setup()
+  const millrace = t.client(jobs)
+  const { id: waiting } = await millrace.enqueue(order, {}, { delay: '1d' })
+  const { id: completed } = await millrace.enqueue(pickup, {})
+  const { id: dead } = await millrace.enqueue(label, {})
+  const [done, died] = [jobEvent(millrace, 'job_completed', completed), jobEvent(millrace, 'job_died', dead)]
+  const failing = implement(label, () => {
+    throw new Error('no printer')
+  })
+  await millrace.work({ handlers: [implement(pickup, () => {}), failing], lease: shortLease })
+  expect((await done).job.correlationId).toBe(`job-${completed}`)
+  expect((await died).job.correlationId).toBe(`job-${dead}`)
+
+  const shown = (list: readonly string[]) => list.map((id) => ({ id, correlation_id: `job-${id}` }))
+  const view = 'select id, correlation_id from millrace.jobs order by id'
+  expect(await t.sql(view)).toEqual(shown([waiting, completed, dead]))
+  const metrics = 'select id, correlation_id from millrace.job_metrics order by id'
+  expect(await t.sql(metrics)).toEqual(shown([completed, dead, dead]))
+  // As workers of an older version write it.
+  await t.sql('update millrace.job_attempt set correlation_id = null where attempt = 1')
+  expect(await t.sql(metrics)).toEqual(shown([completed, dead, dead]))
+  expect(await t.sql('select correlation_id from millrace.dead_letter_jobs')).toEqual([
+    { correlation_id: `job-${dead}` },
+  ])
+  const stored = 'select correlation_id from millrace.job union all select correlation_id from millrace.job_archive'
+  expect(await t.sql(stored)).toEqual([1, 2, 3].map(() => ({ correlation_id: null })))
+
+  for (const id of [waiting, completed, dead]) {
+    expect(await millrace.job(id)).toMatchObject({ correlationId: `job-${id}` })
+    expect(await millrace.jobs({ correlationId: `job-${id}` })).toMatchObject([{ id, correlationId: `job-${id}` }])
+    expect((await millrace.correlationTrace(`job-${id}`)).jobs).toMatchObject([{ id }])
+    expect(await t.sql('select id from millrace.jobs where correlation_id = $1', [`job-${id}`])).toEqual([{ id }])
+  }
+  expect(await millrace.deadLetters.ofJob(dead)).toMatchObject({ correlationId: `job-${dead}` })
+})
+
 describe('jobsByCorrelation', () => {
   test('finds live and archived jobs of that id, and no other, in order of creation', async () => {
     await using t = await setup()

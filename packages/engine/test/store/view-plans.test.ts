@@ -42,6 +42,15 @@ beforeAll(async () => {
      cross join lateral (select now() - g * interval '80 ms' as ended) as time`,
     [ARCHIVED, LIVE],
   )
+  // As many that were given no correlation id: they stand in the archive in order of their ids.
+  await client.query(
+    `insert into job_archive (id, status, type, queue, priority, attempt, max_attempts, crashes, payload_version, run_at,
+       created_at, started_at, finished_at, retention)
+     select $2 + g, 'completed', 't' || g % 10, 'q', 5, 1, 5, 0, 1, ended, ended, ended, ended, 'standard'
+     from generate_series(1, $1::int) as g
+     cross join lateral (select now() - interval '5 hours' + g * interval '80 ms' as ended) as time`,
+    [ARCHIVED, LIVE + ARCHIVED],
+  )
   await client.query(
     `insert into job_attempt (job_id, attempt, run_id, type, queue, started_at, finished_at, error_class, error_message,
        correlation_id)
@@ -107,6 +116,16 @@ test('executions are looked up by correlation id without reading a live job', as
     expect.arrayContaining(['job_archive_standard: correlation_id_idx', 'job_attempt: correlation_id_idx']),
   )
 })
+
+test.each(['jobs', 'job_metrics'])(
+  'the correlation id that a job has of itself is found in %s by few pages',
+  async (view) => {
+    const own = LIVE + ARCHIVED + 123
+    const plan = await readBy(`select * from ${view} where correlation_id = 'job-${own}'`)
+    expect(plan).toMatchObject({ found: 1, sequentially: view === 'jobs' ? ['job'] : [] })
+    expect(plan.indexes.filter((index) => index.startsWith('job_archive_standard: expr'))).not.toEqual([])
+  },
+)
 
 test.each(['job_metrics where job_type', 'jobs where type'])('%s and a time reach the index', async (from) => {
   const time = from.startsWith('jobs') ? 'finished_at' : 'recorded_at'

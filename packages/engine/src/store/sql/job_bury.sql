@@ -46,7 +46,7 @@ recorded as (
   )
   select
     id, attempt, run_id, worker_id, type, queue, started_at, died_at,
-    greatest(run_at, created_at), error_class, error_message, error_stack, fingerprint, logs, correlation_id
+    greatest(run_at, created_at), error_class, error_message, error_stack, fingerprint, logs, family
   from buried
 ),
 lettered as (

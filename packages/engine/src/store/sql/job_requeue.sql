@@ -63,7 +63,7 @@ recorded as (
     id, attempt + ($5::bool[])[position]::int, ($3::uuid[])[position], worker_id, type, queue, started_at, coalesce($1, now()),
     (select greatest(before.run_at, before.created_at) from millrace.job as before where before.id = requeued.id),
     ($7::text[])[position], ($8::text[])[position], ($9::text[])[position], ($10::text[])[position],
-    ($11::jsonb[])[position], correlation_id
+    ($11::jsonb[])[position], coalesce(correlation_id, 'job-' || id)
   from requeued
   where ($7::text[])[position] is not null
 )
