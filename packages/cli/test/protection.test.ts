@@ -70,7 +70,20 @@ test('erase counts, and erases only with --yes and a reason', async () => {
   expect(await t.millrace.job(id)).toMatchObject({ status: 'cancelled', payload: { erased: true } })
 })
 
+test('erase finds a person by creator and by payload path, and goes on from a cursor', async () => {
+  await using t = await setup()
+  const creator = await t.millrace.enqueue(care, { name: 'Canary', room: 1 }, { createdBy: 'ann' })
+  const room = await t.millrace.enqueue(care, { name: 'Canary', room: 2 })
+  const erase = (...args: string[]) => t.run(['erase', ...args, '--reason', 'asked', '--yes', '--json'])
+  expect(JSON.parse((await erase('--created-by', 'ann', '--cursor', 'archive:0')).out)).toMatchObject({ cancelled: 0 })
+  expect(JSON.parse((await erase('--created-by', 'ann')).out)).toMatchObject({ cancelled: 1, jobs: 1 })
+  expect(JSON.parse((await erase('--path', 'room', '--equals', '2')).out)).toMatchObject({ cancelled: 1, jobs: 1 })
+  for (const { id } of [creator, room]) expect(await t.millrace.job(id)).toMatchObject({ payload: { erased: true } })
+})
+
 test.each([
+  [['erase', '--path', 'room'], /\{ path, equals \}/],
+  [['erase', '--created-by', 'ann', '--cursor', 'x'], /cursor is "x"/],
   [['erase', '--yes', '--reason', 'x'], /one of --tenant, --type/],
   [['erase', '--type', 'care', '--where', 'x'], /--where.* is not JSON/],
   [['erase', '--type', 'care', '--where', '[1]'], /Expected a JSON object/],

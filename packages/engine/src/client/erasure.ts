@@ -3,28 +3,20 @@
 // Live jobs first, so that what is cancelled is found in the archive. Every batch is one transaction with its entry in the
 // audit log. If it is cut off, running it again goes on: what is erased already does not match any more.
 import type { Clock } from '../clock.ts'
-import type { JobContract } from '../contract/job.ts'
 import type { Registry } from '../contract/registry.ts'
-import { valuesAt } from '../contract/sealed.ts'
 import { InvalidDefinition } from '../errors.ts'
 import type { Admitter } from '../governance/admitter.ts'
 import { auditWrite } from '../store/audit.ts'
 import type { Database } from '../store/db.ts'
 import { type EraseFilter, type ErasePlace, eraseJobs, erasePage } from '../store/erasure.ts'
-import { isJobId } from '../store/job-id.ts'
 import { orderStopErase } from '../store/keyed-work.ts'
 import { type FoundSchedule, scheduleFind } from '../store/schedules.ts'
 import { workflowErase, workflowFind } from '../store/workflows.ts'
 import { author, label } from './enqueue-options.ts'
+import { cursorFrom, type EraseSelection, encryptedAt, eraseFilters, PAGE, placesOf } from './erase-selection.ts'
 import type { JobManager } from './manage.ts'
 import { ScheduleChanges } from './schedule-changes.ts'
 import type { Waker } from './waker.ts'
-
-/** Which jobs: those of a tenant, of a type whose payload contains `where`, or these. */
-export type EraseSelection =
-  | { tenant: string; type?: undefined; where?: undefined; ids?: undefined }
-  | { type: string; where?: object; tenant?: undefined; ids?: undefined }
-  | { ids: readonly string[]; tenant?: undefined; type?: undefined; where?: undefined }
 
 export type EraseRequest = EraseSelection & {
   /** Who erases, for the audit log. */
@@ -33,6 +25,8 @@ export type EraseRequest = EraseSelection & {
   reason: string
   /** Only count. */
   dryRun?: boolean
+  /** Where an erasure of the same jobs that was cut off goes on: the last `cursor` of its progress. */
+  cursor?: string
   onProgress?: (progress: EraseProgress) => void
 }
 
@@ -52,15 +46,18 @@ export interface EraseProgress {
   readonly place: ErasePlace
   readonly scanned: number
   readonly counts: Readonly<EraseCounts>
+  /** Pass it on to go on after these rows. Null: nothing is left, or it erases by ids. */
+  readonly cursor: string | null
 }
 
 export interface EraseResult extends EraseCounts {
   isDryRun: boolean
   /** Jobs that run, and were asked to stop. They are not erased yet: erase again when they have ended. */
   running: string[]
+  /** By path: types of this program that keep the value there encrypted. Their jobs were not found by it. */
+  encryptedTypes?: string[]
 }
 
-const PAGE = 1_000
 const CANCEL_REASON = 'erased'
 
 interface Erasing {
@@ -93,17 +90,25 @@ export class Eraser {
   }
 
   async erase(request: EraseRequest): Promise<EraseResult> {
-    const filters = this.#filtersOf(request)
+    const filters = eraseFilters(this.#registry, request)
+    const from = cursorFrom(request)
     author(request.by)
     if (!label(request.reason ?? null, 'reason'))
       throw new InvalidDefinition('`reason` is missing: say why, because it is written into the audit log.')
     const isDryRun = request.dryRun ?? false
     const attempts = isDryRun ? null : 0
-    const result = { isDryRun, cancelled: 0, running: [], jobs: 0, deadLetters: 0, attempts, schedules: 0 }
+    const encryptedTypes = encryptedAt(this.#registry, request)
+    const result: EraseResult = {
+      ...{ isDryRun, cancelled: 0, running: [], jobs: 0, deadLetters: 0, attempts, schedules: 0 },
+      ...(encryptedTypes && { encryptedTypes }),
+    }
     // First, or they would enqueue more meanwhile.
-    for (const filter of filters) if (filter.ids === null) await this.#eraseSchedules(filter, { request, result })
-    for (const place of ['live', 'archive', 'deadLetters'] as const) {
-      for (const filter of filters) await this.#walk(place, filter, { request, result })
+    for (const filter of filters)
+      if (filter.ids === null && filter.createdBy === null) await this.#eraseSchedules(filter, { request, result })
+    const places = placesOf(request)
+    for (const place of from === undefined ? places : places.slice(places.indexOf(from.place))) {
+      const after = place === from?.place ? from.after : '0'
+      for (const filter of filters) await this.#walk({ place, after }, filter, { request, result })
     }
     if (request.tenant !== undefined && !isDryRun) await this.#eraseWorkflows(request.tenant)
     return result
@@ -140,21 +145,33 @@ export class Eraser {
     }
   }
 
-  async #walk(place: ErasePlace, filter: EraseFilter, erasing: Erasing): Promise<void> {
+  async #walk(
+    { place, after: start }: { place: ErasePlace; after: string },
+    filter: EraseFilter,
+    erasing: Erasing,
+  ): Promise<void> {
     const { request, result } = erasing
-    let after: string | undefined = '0'
+    const next = placesOf(request)[placesOf(request).indexOf(place) + 1]
+    let after: string | undefined = start
     let scanned = 0
     while (after !== undefined) {
       const page = await erasePage(this.#db, place, filter, { after, limit: PAGE })
       scanned += page.scanned
       const ids = page.matches.map(({ jobId }) => jobId)
       if (place === 'live') await this.#eraseLive(page.matches, erasing)
+      else if (place === 'workflows') await this.#eraseWorkflowsOf(ids, result)
       else if (result.isDryRun) result[place === 'archive' ? 'jobs' : 'deadLetters'] += ids.length
       else await this.#eraseBatch(ids, erasing)
       const { cancelled, jobs, deadLetters, attempts, schedules } = result
-      request.onProgress?.({ place, scanned, counts: { cancelled, jobs, deadLetters, attempts, schedules } })
       after = page.last
+      const cursor = after !== undefined ? `${place}:${after}` : next === undefined ? null : `${next}:0`
+      const counts = { cancelled, jobs, deadLetters, attempts, schedules }
+      request.onProgress?.({ place, scanned, counts, cursor: request.ids === undefined ? cursor : null })
     }
+  }
+
+  async #eraseWorkflowsOf(ids: readonly string[], { isDryRun }: EraseResult): Promise<void> {
+    if (ids.length > 0 && !isDryRun) await this.#db.transaction((tx) => workflowErase(tx, { ids }), 60_000)
   }
 
   async #eraseLive(found: readonly { jobId: string; status: string }[], erasing: Erasing): Promise<void> {
@@ -193,35 +210,5 @@ export class Eraser {
     result.jobs += erased.jobs
     result.deadLetters += erased.deadLetters
     result.attempts = (result.attempts ?? 0) + erased.attempts
-  }
-
-  #filtersOf(request: EraseRequest): EraseFilter[] {
-    const { tenant, type, where, ids } = request
-    const none: EraseFilter = { tenant: null, type: null, where: null, ids: null }
-    const chosen = [tenant, type, ids].filter((each) => each !== undefined)
-    if (chosen.length !== 1 || (where !== undefined && type === undefined))
-      throw new InvalidDefinition('erase takes one of { tenant }, { type, where } and { ids }.')
-    if (tenant !== undefined) return [{ ...none, tenant: label(tenant, 'tenant') }]
-    if (type !== undefined) return [{ ...none, type: label(type, 'type'), where: this.#whereOf(type, where) }]
-    const wrong = ids?.find((id) => !isJobId(id))
-    if (wrong !== undefined) throw new InvalidDefinition(`ids has ${JSON.stringify(wrong)}: expected the ids of jobs.`)
-    const wanted = ids ?? []
-    return Array.from({ length: Math.ceil(wanted.length / PAGE) }, (_, i) => ({
-      ...none,
-      ids: wanted.slice(i * PAGE, (i + 1) * PAGE),
-    }))
-  }
-
-  #whereOf(type: string, where: object | undefined): string | null {
-    if (where === undefined) return null
-    if (typeof where !== 'object' || where === null || Array.isArray(where) || Object.keys(where).length === 0)
-      throw new InvalidDefinition('`where` must be an object that the payload contains, such as { email: "…" }.')
-    const contract: JobContract | undefined = this.#registry.find(type)
-    if (contract !== undefined && valuesAt(where, contract.sensitive).length > 0) {
-      throw new InvalidDefinition(
-        `\`where\` names a sensitive path of job "${type}": such values are stored encrypted and cannot be searched for. Erase by tenant, by another part of the payload, or by ids.`,
-      )
-    }
-    return JSON.stringify(where)
   }
 }

@@ -3,7 +3,7 @@ import { plainArray } from './arrays.ts'
 import type { Session } from './db.ts'
 import { workflowErase } from './workflows.ts'
 
-export type ErasePlace = 'live' | 'archive' | 'deadLetters'
+export type ErasePlace = 'live' | 'archive' | 'deadLetters' | 'workflows'
 
 export interface EraseFilter {
   tenant: string | null
@@ -11,16 +11,23 @@ export interface EraseFilter {
   /** JSON text that the payload must contain. */
   where: string | null
   ids: readonly string[] | null
+  createdBy: string | null
 }
 
 export interface ErasePage {
   /** The id of the last row that was looked at; undefined at the end. */
   last: string | undefined
   scanned: number
+  /** Of workflows `jobId` is their own id. */
   matches: { jobId: string; status: string }[]
 }
 
-const finds = { live: 'jobFind', archive: 'jobArchiveFind', deadLetters: 'deadLetterFind' } as const
+const finds = {
+  live: 'jobFind',
+  archive: 'jobArchiveFind',
+  deadLetters: 'deadLetterFind',
+  workflows: 'workflowFindSubject',
+} as const
 
 export async function erasePage(
   session: Session,
@@ -28,7 +35,7 @@ export async function erasePage(
   filter: EraseFilter,
   { after, limit }: { after: string; limit: number },
 ): Promise<ErasePage> {
-  const { tenant, type, where, ids } = filter
+  const { tenant, type, where, ids, createdBy } = filter
   const rows = await session.run<{ id: string; jobId: string; status: string; isMatch: boolean | null }>(finds[place], [
     after,
     limit,
@@ -36,6 +43,7 @@ export async function erasePage(
     type,
     where,
     ids && plainArray(ids),
+    createdBy,
   ])
   return {
     last: rows.length < limit ? undefined : rows.at(-1)?.id,

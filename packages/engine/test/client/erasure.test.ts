@@ -224,11 +224,15 @@ test('an erased dead letter is not redriven by mistake', async () => {
 })
 
 test.each<[string, object, RegExp]>([
-  ['nothing', {}, /one of \{ tenant \}, \{ type, where \} and \{ ids \}/],
+  ['nothing', {}, /one of \{ tenant \}, \{ type, where \}, \{ createdBy \}, \{ path, equals \} and \{ ids \}/],
   ['two things', { tenant: 'a', ids: ['1'] }, /one of/],
   ['a payload without a type', { where: { a: 1 } }, /one of/],
   ['an empty payload', { type: 'mail', where: {} }, /an object that the payload contains/],
   ['a sensitive path', { type: 'secret', where: { email: canary } }, /sensitive path.*Erase by tenant/],
+  ['a path without a value', { path: 'email' }, /one of/],
+  ['no path', { path: 'a..b', equals: 1 }, /path is "a\.\.b"/],
+  ['a cursor of another erasure', { tenant: 'a', cursor: 'workflows:0' }, /cursor is "workflows:0"/],
+  ['a cursor of ids', { ids: ['1'], cursor: 'live:0' }, /An erasure by ids has none/],
   ['no id', { ids: ['x'] }, /ids has "x"/],
   ['nobody', { tenant: 'a', by: '' }, /`by` is missing/],
   ['no reason', { tenant: 'a', reason: '' }, /`reason` is missing/],

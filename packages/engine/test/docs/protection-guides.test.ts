@@ -33,7 +33,10 @@ test('sensitive data: the program sees the result, the database and people do no
     handler: Implementation
     demonstrate(millrace: Millrace): Promise<unknown[]>
   }>('demonstrate.ts')
-  const { forget } = await guide.load<{ forget(millrace: Millrace, ward: string): Promise<EraseResult> }>('erase.ts')
+  const { forget, forgetPerson } = await guide.load<{
+    forget(millrace: Millrace, ward: string): Promise<EraseResult>
+    forgetPerson(millrace: Millrace, person: object, progress: object): Promise<number>
+  }>('erase.ts')
   expect(() => connect(t.url, {})).toThrow(/Set MILLRACE_ENCRYPTION_KEYS/)
   const key = Buffer.alloc(32, 'k').toString('base64')
   await using millrace = connect(t.url, { MILLRACE_ENCRYPTION_KEYS: `2026a:${key}`, MILLRACE_LOOKUP_KEY: key })
@@ -44,6 +47,15 @@ test('sensitive data: the program sees the result, the database and people do no
     { bed: 7, diagnosis: '[encrypted]' },
   ])
   expect(await forget(millrace, 'north')).toMatchObject({ jobs: 1 })
+  await t.sql(
+    `insert into millrace.job (type, queue, priority, run_at, max_attempts, payload, created_by, created_at, updated_at)
+     values ('a', 'x', 0, now(), 1, '{}', 'ann', now(), now()),
+       ('b', 'x', 0, now(), 1, '{"contact": {"email": "ann@example.com"}}', null, now(), now())`,
+  )
+  const cursors: unknown[] = []
+  const keep = (cursor: unknown) => cursors.push(cursor)
+  expect(await forgetPerson(millrace, { login: 'ann', email: 'ann@example.com' }, { keep })).toBe(2)
+  expect(cursors).toEqual(['archive:0', 'deadLetters:0', 'workflows:0', null])
 })
 
 test('sensitive data: a token in a table of the program is sealed, and sealed anew under the next key', async () => {
