@@ -264,6 +264,8 @@ create table millrace.job (
   limit_concurrency   integer,
   parked_until        timestamptz,
   first_due_at        timestamptz,
+  tenant_jobs         integer,
+  deferred_keys       text[],
   constraint job_pkey primary key (id),
   constraint job_priority_check check ((priority >= 0)),
   constraint job_status_check check ((status = any (array['pending', 'processing', 'blocked'])))
@@ -285,6 +287,8 @@ create index job_blocked_by_order_idx on millrace.job (queue, coalesce(tenant, '
   where ((status = 'blocked') and (order_key is not null));
 create unique index job_dedup_idx on millrace.job (tenant, type, dedup_key) nulls not distinct
   where (dedup_key is not null);
+create index job_deferred_idx on millrace.job (queue, tenant, id)
+  where ((status = 'blocked') and (deferred_keys is not null));
 create index job_failed_idx on millrace.job (queue, type, tenant)
   where ((status = 'pending') and (last_error_at is not null));
 create index job_for_claim_by_type_idx on millrace.job (queue, type, priority, run_at, id)

@@ -95,15 +95,12 @@ function prepared(
 function keysOf({ order, keyLimit }: JobContract, payload: unknown, options: JobOptions) {
   const orderKey = label(options.orderKey ?? order?.key(payload as never) ?? null, 'order key')
   const limitKey = label(keyLimit?.key(payload as never) ?? null, 'limit key')
-  if (limitKey?.startsWith('\u0001'))
-    throw new InvalidDefinition(
-      'A limit key begins with U+0001, which is reserved: let `keyLimit.key` return other text.',
-    )
   return {
     orderKey,
     orderStops: orderKey !== null && order?.stops === true,
     limitKey,
     limitConcurrency: limitKey === null ? null : (keyLimit?.concurrency ?? null),
+    tenantJobs: null,
   }
 }
 

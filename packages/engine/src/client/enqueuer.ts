@@ -11,6 +11,7 @@ import { type KeyedResult, type KeyedWrite, needsTransaction } from '../governan
 import type { Logger } from '../logger.ts'
 import { isNotifyQueueFull } from '../sql-state.ts'
 import { type Database, isConnectionFailure, type Session } from '../store/db.ts'
+import { compareIds } from '../store/job-id.ts'
 import { chunksOf, type InsertOptions, jobInsert, jobWrite, type NewJob } from '../store/jobs.ts'
 import { type WorkKey, workKeysOf } from '../store/keyed-work.ts'
 import { withPatience } from '../store/lock-patience.ts'
@@ -39,9 +40,9 @@ export type EnqueueResult =
   | { status: 'replaced'; id: string; warnings: readonly EnqueueWarning[] }
 
 const BULK_DEADLINE_MS = 60_000
-const NO_DEFERRALS: ReadonlySet<number> = new Set()
 
 type TransactionOptions = Pick<JobOptions, 'tx' | 'isOwnTx'>
+type TenantRooms = Awaited<ReturnType<TenantLimits['rooms']>>
 type TenantBatches = Awaited<ReturnType<TenantLimits['batches']>>
 
 export class Enqueuer {
@@ -151,11 +152,12 @@ export class Enqueuer {
     demandOwnTenant(session, jobs.map(tenantOf))
     const limited = await this.#limited(contract, jobs, isOwnTx ? session : this.#db)
     const excesses = limited.length === 0 ? [] : await this.#tenants.excesses(session, limited, jobs)
-    const deferrals = limited.length === 0 ? NO_DEFERRALS : await this.#tenants.deferrals(session, limited, jobs)
+    const rooms = await this.#tenants.rooms(session, limited)
     const results = await this.#insert(this.#tenants.deferring(jobs, limited), tx, limited)
     // Whether the caller's transaction commits is not known here: its results carry the warnings, and nobody else is told.
     if (tx === undefined) this.#tenants.warn(excesses)
     const warnings = new Map(excesses.flatMap(({ over, warning }) => over.map((position) => [position, warning])))
+    const deferrals = deferralsOf(results, rooms)
     return results.map((result, i) => {
       const own = (prepared[i] as PreparedJob).warnings
       const more = warnings.get(i)
@@ -270,8 +272,22 @@ export class Enqueuer {
 
 const reconcile = (workerId: string): Message => ({ kind: 'reconcile', workerId })
 
-const isKeyed = ({ dedupKey, orderKey, limitKey }: NewJob): boolean =>
-  dedupKey !== null || orderKey !== null || limitKey !== null
+const isKeyed = ({ dedupKey, orderKey, limitKey, tenantJobs }: NewJob): boolean =>
+  dedupKey !== null || orderKey !== null || limitKey !== null || tenantJobs !== null
+
+/** Which of the new jobs wait for others of their tenant, by position. The oldest by id are let through first. */
+function deferralsOf(results: readonly EnqueueResult[], rooms: TenantRooms): ReadonlySet<number> {
+  const idAt = (position: number) => (results[position] as EnqueueResult).id
+  const isNew = (position: number) => results[position]?.status === 'queued'
+  return new Set(
+    rooms.flatMap(({ positions, free }) =>
+      positions
+        .filter(isNew)
+        .sort((a, b) => compareIds(idAt(a), idAt(b)))
+        .slice(free),
+    ),
+  )
+}
 
 /** One statement is a transaction by itself. A keyed insert may take several, to read who holds the keys. */
 function fitsOneStatement(jobs: readonly NewJob[]): boolean {

@@ -10,12 +10,14 @@ import { isLockTimeout } from '../sql-state.ts'
 import type { Database, Session } from '../store/db.ts'
 import { advisoryLock } from '../store/governed-claims.ts'
 import type { NewJob } from '../store/jobs.ts'
-import { TENANT_JOBS_KEY } from '../store/keyed-work.ts'
 import { withPatience } from '../store/lock-patience.ts'
 import { tenantCount } from '../store/tenants.ts'
 
 /** How long a tenant is waited for that another open transaction enqueues for. */
 const TENANT_WAIT_MS = 2_000
+
+/** A queue's contract that lets a tenant have any number of jobs: only the tenant's own number defers. */
+const ANY_NUMBER = 2_147_483_647
 
 interface Batch {
   readonly tenant: string
@@ -23,6 +25,14 @@ interface Batch {
   /** Of the new jobs, by position. */
   readonly jobs: number[]
   readonly limit: TenantJobs
+  /** By how many the queue's contract bounds the tenant, where it defers more. */
+  readonly ofQueue: number
+}
+
+/** How many jobs at these positions are not deferred. */
+interface Room {
+  readonly positions: readonly number[]
+  readonly free: number
 }
 
 interface Excess {
@@ -59,9 +69,11 @@ export class TenantLimits {
       else positions.push(i)
     })
     await this.#gate.demand([...byTenant.keys()], session)
+    const { name: queue, tenantJobs } = contract.queue
+    const ofQueue = tenantJobs?.over === 'defer' ? tenantJobs.max : ANY_NUMBER
     return [...byTenant].flatMap(([tenant, positions]) => {
       const limit = this.#gate.limitOf(tenant, contract.queue)
-      return limit === undefined ? [] : [{ tenant, queue: contract.queue.name, jobs: positions, limit }]
+      return limit === undefined ? [] : [{ tenant, queue, jobs: positions, limit, ofQueue }]
     })
   }
 
@@ -91,28 +103,23 @@ export class TenantLimits {
     }
   }
 
-  /** The jobs as they are written: those of tenants whose excess is deferred wait under a key that lets so many through. */
+  /** The jobs as they are written: those of tenants whose excess is deferred are all deferred, until the admitter has counted. */
   deferring(jobs: readonly NewJob[], batches: readonly Batch[]): readonly NewJob[] {
-    const maxOf = new Map(
-      deferred(batches).flatMap(({ jobs: positions, limit }) => positions.map((i) => [i, limit.max])),
+    const deferrals = new Map(
+      deferred(batches).flatMap(({ jobs: positions, ofQueue }) => positions.map((i) => [i, ofQueue])),
     )
-    if (maxOf.size === 0) return jobs
-    return jobs.map((job, i) => {
-      const max = maxOf.get(i)
-      if (max === undefined || hasOwnKey(job)) return job
-      return { ...job, limitKey: TENANT_JOBS_KEY, limitConcurrency: max }
-    })
+    if (deferrals.size === 0) return jobs
+    return jobs.map((job, i) => ({ ...job, tenantJobs: deferrals.get(i) ?? null }))
   }
 
-  /** Which of the jobs will wait for others of their tenant, by position. */
-  async deferrals(session: Session, batches: readonly Batch[], all: readonly NewJob[]): Promise<ReadonlySet<number>> {
-    const positions = new Set<number>()
+  /** Before the jobs are written: how many of them the admitter will let through. */
+  async rooms(session: Session, batches: readonly Batch[]): Promise<Room[]> {
+    const rooms: Room[] = []
     for (const { tenant, queue, jobs, limit } of deferred(batches)) {
       const before = await tenantCount(session, queue, tenant, limit.max)
-      for (const position of jobs.slice(Math.max(0, limit.max - before)))
-        if (!hasOwnKey(all[position] as NewJob)) positions.add(position)
+      rooms.push({ positions: jobs, free: Math.max(0, limit.max - before) })
     }
-    return positions
+    return rooms
   }
 
   /** In the transaction that will write them: no other one writes for these tenants until it ends. Throws TenantBusy. */
@@ -137,9 +144,6 @@ export class TenantLimits {
     return rejecting(batches).length > 0
   }
 }
-
-/** One key is all a job can wait under: its own comes first, and bounds it anyhow. */
-const hasOwnKey = ({ orderKey, limitKey }: NewJob): boolean => orderKey !== null || limitKey !== null
 
 const deferred = (batches: readonly Batch[]): Batch[] => batches.filter(({ limit }) => limit.over === 'defer')
 

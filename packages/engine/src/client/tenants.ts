@@ -1,6 +1,8 @@
 // Tenants: register, weigh, limit, suspend, resume, delete.
 import type { Registry } from '../contract/registry.ts'
 import { InvalidDefinition } from '../errors.ts'
+import type { Admitter } from '../governance/admitter.ts'
+import { tenantKey } from '../store/keyed-work.ts'
 import {
   type OnExcess,
   type Tenant,
@@ -33,10 +35,12 @@ interface Words {
   reason?: string
 }
 
-export class Tenants {
-  readonly #services: RuleServices & { registry: Registry; jobs: JobManager }
+type TenantServices = RuleServices & { registry: Registry; jobs: JobManager; admitter: Admitter }
 
-  constructor(services: RuleServices & { registry: Registry; jobs: JobManager }) {
+export class Tenants {
+  readonly #services: TenantServices
+
+  constructor(services: TenantServices) {
     this.#services = services
   }
 
@@ -51,7 +55,7 @@ export class Tenants {
     return this.#change(name, change, { by, action: 'tenant.set' })
   }
 
-  /** How many jobs it may have waiting and running in a queue, and what happens to more. */
+  /** How many jobs it may have waiting and running in a queue, and what happens to more. Deferred jobs that have room now are let through. */
   async limit(name: string, queue: string, limit: { jobs: number; over: OnExcess }, { by }: Words): Promise<void> {
     const known = await knownContracts(this.#services)
     known.demandQueue(queue)
@@ -61,12 +65,15 @@ export class Tenants {
       await tenantSet(tx, name, {}, by)
       await tenantQueueSet(tx, { tenant: name, queue, maxJobs: jobs, onExcess: limit.over, by })
     })
+    await this.#services.admitter.admit([tenantKey(queue, name)])
   }
 
-  /** What the queue says holds again, for what is enqueued from now on. False: nothing was set. */
+  /** What the queue says holds again, for deferred jobs too. False: nothing was set. */
   async unlimit(name: string, queue: string, { by }: Words): Promise<boolean> {
     const entry = { by, action: 'tenant.unlimit', target: queue, tenant: name }
-    return changeRules(this.#services, entry, (tx) => tenantQueueUnset(tx, name, queue))
+    const wasSet = await changeRules(this.#services, entry, (tx) => tenantQueueUnset(tx, name, queue))
+    await this.#services.admitter.admit([tenantKey(queue, name)])
+    return wasSet
   }
 
   /** Holds its waiting jobs and aborts the running ones, which go back to wait. Nothing more is enqueued for it. */

@@ -1,14 +1,25 @@
-// Lets keyed jobs be claimed: the next of an ordered key, as many of a limited key as have a place.
+// Lets keyed jobs be claimed: the next of an ordered key, as many of a limited key as have a place. And lets deferred jobs through, as
+// many as their tenant may have more.
 //
-// Keyed jobs are written as blocked. Whoever has enqueued one, or has ended a run of one, has its key admitted here; all
+// Keyed and deferred jobs are written as blocked. Whoever has enqueued one, or has ended a run of one, has its key admitted here; all
 // processes may do so at once. A key is locked first and counted in the next statement, which sees what the last holder
-// of the lock has committed, so no limit is exceeded. Nothing is lost if a process dies between its own write and the
+// of the lock has committed, so no limit is exceeded. Tenants come first: a job that is no longer deferred waits for its key. Nothing is lost if a process dies between its own write and the
 // admission: the sweep walks over all keys with blocked jobs, again and again as long as there are any.
 import type { Clock } from '../clock.ts'
 import type { Database } from '../store/db.ts'
 import type { KeyedRow } from '../store/job-changes.ts'
 import type { QueuedJob } from '../store/job-claims.ts'
-import { keyLock, keysWaiting, limitAdmit, orderAdmit, type WorkKey, workKeysOf } from '../store/keyed-work.ts'
+import {
+  jobKeyOf,
+  keyLock,
+  keysWaiting,
+  type LetThrough,
+  limitAdmit,
+  orderAdmit,
+  tenantAdmit,
+  type WorkKey,
+  workKeysOf,
+} from '../store/keyed-work.ts'
 import type { Settlement } from '../store/settlements.ts'
 
 /** Keys that are locked in one transaction. */
@@ -85,10 +96,11 @@ export class Admitter {
     let isEmpty = false
     this.#isSweepNeeded = false
     try {
-      const orders = await this.#sweepKind('order')
-      const limits = await this.#sweepKind('limit')
-      isEmpty = orders.isEmpty && limits.isEmpty
-      return { admitted: orders.admitted + limits.admitted, isEmpty, isMore: orders.isMore || limits.isMore }
+      const swept: SweepResult[] = []
+      for (const kind of ['tenant', 'order', 'limit'] as const) swept.push(await this.#sweepKind(kind))
+      isEmpty = swept.every((each) => each.isEmpty)
+      const admitted = swept.reduce((sum, each) => sum + each.admitted, 0)
+      return { admitted, isEmpty, isMore: swept.some((each) => each.isMore) }
     } finally {
       if (!isEmpty) this.#isSweepNeeded = true
     }
@@ -125,14 +137,29 @@ export class Admitter {
   }
 
   async #admitAll(keys: readonly WorkKey[]): Promise<number> {
+    const wanted = new Map(keys.filter(({ kind }) => kind !== 'tenant').map((key) => [nameOf(key), key]))
     let admitted = 0
-    for (let from = 0; from < keys.length; from += BATCH)
-      admitted += await this.#admitBatch(keys.slice(from, from + BATCH))
+    for (const batch of batchesOf(keys.filter(({ kind }) => kind === 'tenant'))) {
+      const through = await this.#letThrough(batch)
+      admitted += through.length
+      for (const key of through.flatMap((job) => jobKeyOf(job) ?? [])) wanted.set(nameOf(key), key)
+    }
+    for (const batch of batchesOf([...wanted.values()])) admitted += await this.#admitBatch(batch)
     return admitted
   }
 
+  async #letThrough(tenants: readonly WorkKey[]): Promise<LetThrough[]> {
+    const { db, clock } = this.#services
+    const through = await db.transaction(async (tx) => {
+      await keyLock(tx, tenants)
+      return tenantAdmit(tx, clock.databaseNow(), tenants)
+    })
+    this.#wake(through.filter(({ status }) => status === 'pending'))
+    return through
+  }
+
   async #admitBatch(keys: readonly WorkKey[]): Promise<number> {
-    const { db, clock, wake } = this.#services
+    const { db, clock } = this.#services
     const of = (kind: Kind) => keys.filter((key) => key.kind === kind)
     const [orders, limits] = [of('order'), of('limit')]
     const admitted = await db.transaction(async (tx) => {
@@ -142,14 +169,22 @@ export class Admitter {
       const others = limits.length === 0 ? [] : await limitAdmit(tx, now, limits)
       return [...heads, ...others]
     })
-    if (admitted.length > 0) wake(new Set(admitted.map(({ queue }) => queue)), admitted)
+    this.#wake(admitted)
     return admitted.length
+  }
+
+  #wake(jobs: readonly QueuedJob[]): void {
+    if (jobs.length > 0) this.#services.wake(new Set(jobs.map(({ queue }) => queue)), jobs)
   }
 }
 
+function* batchesOf(keys: readonly WorkKey[]): Generator<readonly WorkKey[]> {
+  for (let from = 0; from < keys.length; from += BATCH) yield keys.slice(from, from + BATCH)
+}
+
 /**
- * The keys in which the end of a run makes room for others. An ordered key goes on only when the job is over. A limited
- * one has a place as soon as the job waits for its time; a job that is only given back keeps its place.
+ * The keys in which the end of a run makes room for others. An ordered key goes on, and a deferred job of the tenant is let through,
+ * only when the job is over. A limited key has a place as soon as the job waits for its time; a job that is only given back keeps its place.
  */
 export function keysWithRoom(job: Omit<KeyedRow, 'id'>, settlement: Settlement): WorkKey[] {
   const keys = workKeysOf(job)

@@ -1,12 +1,13 @@
-// Why a keyed job waits, in words.
+// Why a keyed or deferred job waits, in words.
 import {
   type AdmittedJob,
+  type Deferral,
   type JobKey,
+  jobDeferral,
   jobKey,
+  jobKeyOf,
   keyAdmitted,
-  TENANT_JOBS_KEY,
   type WorkKey,
-  workKeysOf,
 } from '../store/keyed-work.ts'
 import type { Explainer, Reason } from './reason.ts'
 
@@ -15,12 +16,29 @@ const NAMED = 5
 
 export const explainKeyedWork: Explainer = async (job, { db, now }) => {
   if (job.status !== 'blocked') return undefined
+  const deferral = await jobDeferral(db, job.id)
+  if (deferral !== undefined) return deferralReason(deferral)
   const facts = await jobKey(db, job.id)
-  const [key] = facts === undefined ? [] : workKeysOf(facts)
+  const key = facts && jobKeyOf(facts)
   if (facts === undefined || key === undefined) return undefined
   const places = key.kind === 'order' ? 1 : (facts.concurrency ?? 0)
   const admitted = await keyAdmitted(db, key, Math.max(places, NAMED))
   return key.kind === 'order' ? orderReason(key, facts, admitted) : limitReason({ key, facts, places, admitted }, now)
+}
+
+function deferralReason({ queue, tenant, places, isFree }: Deferral): Reason {
+  const mechanism = 'tenant'
+  const [whose, where] = [`tenant ${JSON.stringify(tenant)}`, `queue ${JSON.stringify(queue)}`]
+  if (isFree)
+    return {
+      mechanism,
+      sentence: `Deferred jobs of ${whose} are let through within seconds.`,
+      until: null,
+      remedy: null,
+    }
+  const sentence = `Deferred until ${whose} has fewer than ${places} ${places === 1 ? 'job' : 'jobs'} in ${where}.`
+  const remedy = `millrace tenants limit ${word(tenant)} ${word(queue)} --jobs N --over defer`
+  return { mechanism, sentence, until: null, remedy }
 }
 
 function orderReason(key: WorkKey, facts: JobKey, [ahead]: readonly AdmittedJob[]): Reason {
@@ -46,8 +64,7 @@ interface LimitFacts {
 
 function limitReason({ key, facts, places, admitted }: LimitFacts, now: Date | null): Reason {
   const mechanism = 'key_limit'
-  const isTenants = key.key === TENANT_JOBS_KEY
-  const name = isTenants ? `tenant ${JSON.stringify(key.tenant)}` : `limit key ${JSON.stringify(key.key)}`
+  const name = `limit key ${JSON.stringify(key.key)}`
   const isDue = facts.runAt <= (now ?? new Date())
   if (!isDue) {
     const sentence = `Waits for its time, ${time(facts.runAt)}; until then it takes no place of ${name}.`
@@ -60,9 +77,7 @@ function limitReason({ key, facts, places, admitted }: LimitFacts, now: Date | n
       until: null,
       remedy: null,
     }
-  const remedy = isTenants
-    ? `millrace tenants limit ${word(key.tenant ?? '')} ${word(key.queue)} --jobs N --over defer`
-    : `millrace keys limit ${word(key.queue)} <places> --key ${word(key.key)}`
+  const remedy = `millrace keys limit ${word(key.queue)} <places> --key ${word(key.key)}`
   const more = admitted.length > NAMED ? ` and ${admitted.length - NAMED} more` : ''
   const names = admitted.slice(0, NAMED).map((each) => `${each.id} (${whatItDoes(each)})`)
   const by = admitted.length === 0 ? '' : ` by jobs ${names.join(', ')}${more}`

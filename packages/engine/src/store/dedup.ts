@@ -28,6 +28,7 @@ export function jobInsertKeyed(
     options.isUntilStart,
     options.windowMs,
     workflowsOf(jobs),
+    tenantJobsOf(jobs),
   ])
 }
 
@@ -43,8 +44,7 @@ export function jobInsertReplacing(
     ...keyedColumns(jobs, options),
     options.isUntilStart,
     options.maxWaitMs,
-    sparseArray(jobs, (job) => job.limitKey),
-    sparseArray(jobs, (job) => job.limitConcurrency),
+    tenantJobsOf(jobs),
   ])
 }
 
@@ -94,6 +94,8 @@ const keyedColumns = (jobs: readonly NewJob[], { tell, lockTimeoutMs }: InsertOp
   textArray(jobs.map((job) => job.dedupKey)),
   patience(lockTimeoutMs),
 ]
+
+const tenantJobsOf = (jobs: readonly NewJob[]): string => sparseArray(jobs, (job) => job.tenantJobs)
 
 const patience = (lockTimeoutMs: number | undefined): string | null =>
   lockTimeoutMs === undefined ? null : String(lockTimeoutMs)

@@ -5,13 +5,15 @@ import { plainArray, textArray } from './arrays.ts'
 import type { Session } from './db.ts'
 import { workflowSettle } from './workflow-items.ts'
 
-/** A job and the keys by which it runs, if any. */
+/** A job and what its end can make room in. */
 export interface KeyedRow {
   id: string
   queue: string
   tenant: string | null
   orderKey: string | null
   limitKey: string | null
+  /** Its end lets a deferred job of its tenant through, if there is one. */
+  tenantJobs: number | null
 }
 
 export type CancelledRow = KeyedRow & { workflowId: string | null }

@@ -67,6 +67,7 @@ export interface ClaimedJob {
   readonly runAtS: number
   readonly orderKey: string | null
   readonly limitKey: string | null
+  readonly tenantJobs: number | null
   /** Of which workflow it is a step's job. */
   readonly workflowId: string | null
   /** For how long it had been due when it was claimed, by the database's clock. */
@@ -97,6 +98,7 @@ export type ClaimedTuple = readonly [
   payloadVersion: number | null,
   orderKey: string | null,
   limitKey: string | null,
+  tenantJobs: number | null,
   workflowId: string | null,
   waitS: number,
 ]
@@ -163,10 +165,11 @@ function claimedJob(tuple: ClaimedTuple, claimedAt: Now): ClaimedJob {
     runAtS,
     orderKey: tuple[16],
     limitKey: tuple[17],
-    workflowId: tuple[18],
+    tenantJobs: tuple[18],
+    workflowId: tuple[19],
     ageMs: ageS * 1_000,
     // A due time before its enqueue is no wait.
-    waitMs: Math.max(0, Math.min(ageS, tuple[19])) * 1_000,
+    waitMs: Math.max(0, Math.min(ageS, tuple[20])) * 1_000,
     claimedAt,
   }
 }

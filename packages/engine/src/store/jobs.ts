@@ -25,6 +25,8 @@ export interface NewJob {
   /** So many jobs of one limit key run at once. */
   limitKey: string | null
   limitConcurrency: number | null
+  /** It is deferred until its tenant has fewer than so many jobs, by the queue's contract. Null: never. */
+  tenantJobs: number | null
   /** What happens where that key is held. */
   dedupe: DedupeRule
   /** Null: it is the root of its own. */

@@ -1,32 +1,37 @@
-// Keys of work: which of their jobs may be claimed, which keys wait, and what people have set about them.
+// Keys of work, and tenants with deferred jobs: which of their jobs may be claimed, which wait, and what people have set about them.
 import type { Now } from '../clock.ts'
 import { plainArray, textArray } from './arrays.ts'
 import type { Session } from './db.ts'
 import type { KeyedRow } from './job-changes.ts'
 import type { QueuedJob } from './job-claims.ts'
+import type { StatementName } from './statements.ts'
 
-/** What jobs are ordered or limited by, within a queue and a tenant. */
+/** What jobs are ordered or limited by, within a queue and a tenant; of kind 'tenant' by the number of jobs of the tenant. */
 export interface WorkKey {
-  readonly kind: 'order' | 'limit'
+  readonly kind: 'order' | 'limit' | 'tenant'
   readonly queue: string
   /** Null and '' are the same. */
   readonly tenant: string | null
+  /** Empty for the kind 'tenant'. */
   readonly key: string
 }
-
-/**
- * The limit key under which a tenant's jobs wait where its number of jobs is exceeded. Keys of payloads cannot begin like this, and
- * what is set for all keys of a queue does not hold for it: limit_admit.sql.
- */
-export const TENANT_JOBS_KEY = '\u0001jobs of the tenant'
 
 type Keyed = Pick<KeyedRow, 'queue' | 'tenant' | 'orderKey' | 'limitKey'>
 
 /** The key by which a job runs: none, or one. */
-export function workKeysOf({ queue, tenant, orderKey, limitKey }: Keyed): WorkKey[] {
-  if (orderKey !== null) return [{ kind: 'order', queue, tenant, key: orderKey }]
-  return limitKey === null ? [] : [{ kind: 'limit', queue, tenant, key: limitKey }]
+export function jobKeyOf({ queue, tenant, orderKey, limitKey }: Keyed): WorkKey | undefined {
+  if (orderKey !== null) return { kind: 'order', queue, tenant, key: orderKey }
+  return limitKey === null ? undefined : { kind: 'limit', queue, tenant, key: limitKey }
 }
+
+/** All that can hold a job back, and that its end can make room in. */
+export function workKeysOf(job: Keyed & Pick<KeyedRow, 'tenantJobs'>): WorkKey[] {
+  const key = jobKeyOf(job)
+  const keys = key === undefined ? [] : [key]
+  return job.tenantJobs === null ? keys : [tenantKey(job.queue, job.tenant), ...keys]
+}
+
+export const tenantKey = (queue: string, tenant: string | null): WorkKey => ({ kind: 'tenant', queue, tenant, key: '' })
 
 /** Inside a transaction: waits until nobody else admits jobs of these keys. */
 export async function keyLock(session: Session, keys: readonly WorkKey[]): Promise<void> {
@@ -41,6 +46,16 @@ export function orderAdmit(session: Session, now: Now, keys: readonly WorkKey[])
 /** In the transaction of keyLock, after it. */
 export function limitAdmit(session: Session, now: Now, keys: readonly WorkKey[]): Promise<QueuedJob[]> {
   return session.run('limitAdmit', [now, ...columns(keys)])
+}
+
+/** A job that is no longer deferred. With a key it still waits for that one. */
+export type LetThrough = QueuedJob &
+  Pick<KeyedRow, 'orderKey' | 'limitKey'> & { readonly status: 'pending' | 'blocked' }
+
+/** In the transaction of keyLock, after it. */
+export function tenantAdmit(session: Session, now: Now, keys: readonly WorkKey[]): Promise<LetThrough[]> {
+  const [queues, tenants] = columns(keys)
+  return session.run('tenantAdmit', [now, queues, tenants])
 }
 
 const columns = (keys: readonly WorkKey[]): [string, string, string] => [
@@ -61,10 +76,14 @@ export async function keysWaiting(
   kind: WorkKey['kind'],
   { behind, limit }: { behind: WorkKey | undefined; limit: number },
 ): Promise<WaitingKey[]> {
-  const from = [behind?.queue ?? '', behind?.tenant ?? '', behind?.key ?? '', limit]
-  const rows = await (kind === 'order'
-    ? session.run<Omit<WaitingKey, 'kind'>>('orderKeys', from)
-    : session.run<Omit<WaitingKey, 'kind'>>('limitKeys', [now, ...from]))
+  const whose = [behind?.queue ?? '', behind?.tenant ?? '']
+  const from = [...whose, behind?.key ?? '', limit]
+  const asked: Record<WorkKey['kind'], [StatementName, unknown[]]> = {
+    order: ['orderKeys', from],
+    limit: ['limitKeys', [now, ...from]],
+    tenant: ['tenantDeferred', [...whose, limit]],
+  }
+  const rows = await session.run<Omit<WaitingKey, 'kind'>>(...asked[kind])
   return rows.map((row) => ({ kind, ...row }))
 }
 
@@ -144,6 +163,22 @@ export interface JobKey extends Keyed {
 
 export async function jobKey(session: Session, id: string): Promise<JobKey | undefined> {
   const [row] = await session.run<JobKey>('jobKey', [id])
+  return row
+}
+
+/** For whom a deferred job waits. */
+export interface Deferral {
+  queue: string
+  tenant: string
+  /** How many jobs it may have there. */
+  places: number
+  /** It has fewer. */
+  isFree: boolean
+}
+
+/** Undefined: the job is not deferred. */
+export async function jobDeferral(session: Session, id: string): Promise<Deferral | undefined> {
+  const [row] = await session.run<Deferral>('jobDeferral', [id])
   return row
 }
 

@@ -33,7 +33,7 @@ export type Message =
   | { kind: 'echo'; token: string }
   /** Somebody awaits the end of these jobs. */
   | { kind: 'await'; ids: readonly string[] }
-  /** Jobs of this key wait for admission. */
+  /** Jobs of this key, or deferred ones of this tenant, wait for admission. */
   | { kind: 'key'; key: WorkKey }
   /** Jobs of these workflows have ended, and whoever ended them cannot carry them on. */
   | { kind: 'workflows'; ids: readonly string[] }
@@ -90,7 +90,8 @@ function decodeList(kind: 'await' | 'workflows', text: string): Message | undefi
 
 function decodeKey(text: string): Message | undefined {
   const [kind, queue, tenant, key, ...more] = jsonList(text)
-  if ((kind !== 'order' && kind !== 'limit') || typeof queue !== 'string' || typeof key !== 'string') return undefined
+  if (kind !== 'order' && kind !== 'limit' && kind !== 'tenant') return undefined
+  if (typeof queue !== 'string' || typeof key !== 'string') return undefined
   if ((tenant !== null && typeof tenant !== 'string') || more.length > 0) return undefined
   return { kind: 'key', key: { kind, queue, tenant, key } }
 }

@@ -134,6 +134,7 @@ function claimed(job: NewJob, { attempt = 1, age = 0, clock = systemClock }: Bar
     runAtS: 0,
     orderKey: job.orderKey,
     limitKey: job.limitKey,
+    tenantJobs: job.tenantJobs,
     workflowId: null,
     ageMs: toMs(age, 'age'),
     waitMs: 0,

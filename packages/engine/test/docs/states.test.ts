@@ -294,6 +294,13 @@ const exercises: Record<string, ((t: T) => Promise<Change>)[]> = {
       expect(await t.millrace.cancel(first, { by: 'ann' })).toBe('cancelled')
       return { id, before }
     },
+    async (t) => {
+      await t.millrace.tenants.limit('a', 'default', { jobs: 0, over: 'defer' }, { by: 'ann' })
+      const { id } = await t.millrace.enqueue(task, {}, { tenant: 'a' })
+      const before = await t.row(id)
+      await t.millrace.tenants.unlimit('a', 'default', { by: 'ann' })
+      return { id, before }
+    },
   ],
   'retract: pending → blocked': [
     async (t) => {

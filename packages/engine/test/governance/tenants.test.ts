@@ -189,7 +189,7 @@ describe('the jobs a tenant may have in a queue', () => {
     await eventually(async () => release.length === 4)
     const last = results[4]?.id as string
     expect((await millrace.job(last))?.status).toBe('blocked')
-    expect((await millrace.explain(last)).reasons).toMatchObject([{ mechanism: 'key_limit' }])
+    expect((await millrace.explain(last)).reasons).toMatchObject([{ mechanism: 'tenant' }])
     for (const next of release.splice(0)) next()
     await eventually(async () => release.length === 2)
     for (const next of release.splice(0)) next()

@@ -36,6 +36,7 @@ const job: NewJob = {
   orderStops: false,
   limitKey: null,
   limitConcurrency: null,
+  tenantJobs: null,
   dedupe: { mode: 'live' },
   correlationId: null,
   parentJobId: null,

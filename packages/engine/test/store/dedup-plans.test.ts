@@ -74,9 +74,9 @@ const statements: [keyof typeof statementTexts, unknown[]][] = [
   ['jobHolders', keys],
   ['dedupWindowHolders', [null, ...keys]],
   ['jobSupersede', [null, ...keys, null]],
-  ['jobInsertKeyed', [...rows('key-7'), ...noWorkKeys, false, 60_000, '{}']],
-  ['jobInsertKeyed', [...rows('new'), ...noWorkKeys, false, 60_000, '{}']],
-  ['jobInsertReplacing', [...rows('key-7'), true, 60_000, '{}', '{}']],
+  ['jobInsertKeyed', [...rows('key-7'), ...noWorkKeys, false, 60_000, '{}', '{}']],
+  ['jobInsertKeyed', [...rows('new'), ...noWorkKeys, false, 60_000, '{}', '{}']],
+  ['jobInsertReplacing', [...rows('key-7'), true, 60_000, '{}']],
   ['dedupWindowPrune', [null, 100]],
   ['jobReleaseRun', [null, runId, runId]],
   [

@@ -1,5 +1,5 @@
 // Admission must not depend on how much waits: a hundred thousand blocked jobs of one key, and ten thousand keys, of both
-// kinds. With no, stale and fresh statistics, under custom and generic plans.
+// kinds; and as many deferred jobs of one tenant, and a thousand tenants. With no, stale and fresh statistics, under custom and generic plans.
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { statementTexts } from '#src/store/sql.generated'
@@ -8,6 +8,7 @@ import { planOf, setJobStatistics } from '../support/plans.ts'
 
 const OF_ONE_KEY = 100_000
 const KEYS = 10_000
+const TENANTS = 1_000
 const WINDOW = 256
 
 let database: Awaited<ReturnType<typeof freshDatabase>>
@@ -38,6 +39,22 @@ beforeAll(async () => {
      from generate_series(1, $1) as g, generate_series(1, 2) as kind`,
     [KEYS],
   )
+  for (const [tenant, count] of [
+    [`'big'`, OF_ONE_KEY],
+    [`'small ' || g`, TENANTS],
+  ] as const)
+    await client.query(
+      `insert into millrace.job (type, queue, tenant, priority, run_at, max_attempts, payload, created_at, updated_at, status, tenant_jobs, deferred_keys)
+       select 'good', 'shared', ${tenant}, 5, now(), 5, '{}', now(), now(), 'blocked', 3, '{null,null}'
+       from generate_series(1, $1) as g`,
+      [count],
+    )
+  await client.query(
+    `insert into millrace.job (type, queue, tenant, priority, run_at, max_attempts, payload, created_at, updated_at, tenant_jobs)
+     select 'good', 'shared', 'small ' || g, 5, now(), 5, '{}', now(), now(), 3
+     from generate_series(1, $1) as g, generate_series(1, 3)`,
+    [TENANTS],
+  )
 }, 120_000)
 
 afterAll(async () => {
@@ -59,6 +76,9 @@ const statements: [keyof typeof statementTexts, string, Expected][] = [
   ['limitAdmit', 'nothing of a full key', { values: [null, ...one('key-77')], rows: 0, buffers: 30 }],
   ['orderKeys', 'a window of keys', { values: ['q', '', '', WINDOW], rows: WINDOW, buffers: WINDOW * 20 }],
   ['limitKeys', 'a window of keys', { values: [null, 'q', '', '', WINDOW], rows: WINDOW, buffers: WINDOW * 20 }],
+  ['tenantAdmit', 'the first of a large tenant', { values: [null, '{shared}', '{big}'], rows: 3, buffers: 120 }],
+  ['tenantAdmit', 'nothing of a full tenant', { values: [null, '{shared}', '{"small 7"}'], rows: 0, buffers: 60 }],
+  ['tenantDeferred', 'a window of tenants', { values: ['', '', WINDOW], rows: WINDOW, buffers: WINDOW * 40 }],
   ['rescueNeeds', 'that something is blocked', { values: [null], rows: 1, buffers: 30 }],
 ]
 

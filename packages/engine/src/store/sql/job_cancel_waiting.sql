@@ -23,4 +23,4 @@ archived as (
   from cancelled
   where retention <> 'none'
 )
-select id, queue, tenant, order_key, limit_key, workflow_id from cancelled;
+select id, queue, tenant, order_key, limit_key, tenant_jobs, workflow_id from cancelled;

@@ -2,7 +2,7 @@
 -- everything that is given and keeps its id and the time it was first enqueued.
 -- Params:  $1 to $18 as in job_insert_keyed.sql, $19 until_start bool: the keys are held only until the jobs start,
 --          $20 max_wait_ms float8 or null: how far beyond the first enqueue the start can be put off,
---          $21 limit_keys and $22 limit_concurrencies int[], both empty for null in all rows: a new job with one is written as blocked
+--          $21 tenant_jobs int[], empty for null in all rows: a new job with one is written as deferred
 -- Returns: ord (position in the input, from 1), id of the job that does the work, is_new; id is null where the key is
 --          held by a job that has started.
 -- Locks:   those job rows, or waits for a transaction that holds one of the keys, at most lock_timeout.
@@ -14,17 +14,17 @@ with input as materialized (
   right join rows from (
     unnest($2::text[], $3::text[], $4::int[], $5::int[], $6::int[]),
     jsonb_array_elements($7::jsonb),
-    unnest($8::text[], $9::timestamptz[], $10::float8[], $11::text[], $12::bigint[], $13::text[], $14::text[], $17::text[], $21::text[],
-      $22::int[])
+    unnest($8::text[], $9::timestamptz[], $10::float8[], $11::text[], $12::bigint[], $13::text[], $14::text[], $17::text[], $21::int[])
   ) with ordinality as rows (
     type, queue, priority, payload_version, max_attempts, payload, tenant, run_at, delay_ms,
-    correlation_id, parent_job_id, created_by, trace_parent, dedup_key, limit_key, limit_concurrency, ord
+    correlation_id, parent_job_id, created_by, trace_parent, dedup_key, tenant_jobs, ord
   ) on true
 ),
 written as (
   insert into millrace.job as held (
     id, type, queue, priority, payload_version, max_attempts, payload, tenant, run_at, dedup_key, start_key,
-    correlation_id, parent_job_id, created_by, trace_parent, created_at, updated_at, status, limit_key, limit_concurrency
+    correlation_id, parent_job_id, created_by, trace_parent, created_at, updated_at, status, tenant_jobs,
+    deferred_keys
   )
   select
     id, coalesce(type, ($2::text[])[1]), coalesce(queue, ($3::text[])[1]), coalesce(priority, ($4::int[])[1]),
@@ -33,7 +33,8 @@ written as (
       coalesce(run_at, now + coalesce(delay_ms, 0) * interval '1 millisecond'),
       now + $20::float8 * interval '1 millisecond'
     ), dedup_key, case when $19::bool then dedup_key end, correlation_id, parent_job_id, created_by, trace_parent, now, now,
-    case when limit_key is null then 'pending' else 'blocked' end, limit_key, limit_concurrency
+    case when tenant_jobs is null then 'pending' else 'blocked' end, tenant_jobs,
+    case when tenant_jobs is not null then array[null, null]::text[] end
   from input
   order by ord
   on conflict (tenant, type, dedup_key) where dedup_key is not null do update

@@ -10,7 +10,7 @@ select job.queue, job.tenant, job.order_key, job.limit_key, job.run_at,
 from millrace.job
 left join millrace.key_limit_setting as of_key on of_key.queue = job.queue and of_key.limit_key = job.limit_key
 left join millrace.key_limit_setting as of_queue
-  on of_queue.queue = job.queue and of_queue.limit_key is null and not starts_with(job.limit_key, e'\x01')
+  on of_queue.queue = job.queue and of_queue.limit_key is null and job.limit_key is not null
 left join millrace.order_stop as stop
   on stop.queue = job.queue and stop.tenant = coalesce(job.tenant, '') and stop.order_key = job.order_key
 where job.id = $1

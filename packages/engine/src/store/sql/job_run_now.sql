@@ -7,4 +7,4 @@ update millrace.job
 set run_at = least(run_at, coalesce($1, now())), updated_at = coalesce($1, now())
 where id = any($2::bigint[])
   and status in ('pending', 'blocked')
-returning id, queue, tenant, order_key, limit_key;
+returning id, queue, tenant, order_key, limit_key, tenant_jobs;

@@ -18,7 +18,9 @@ set status = 'processing',
     worker_id = case when status = 'processing' then job.worker_id end,
     started_at = case when status = 'processing' then started_at else coalesce($1, now()) end,
     parked_until = null,
+    order_key = coalesce(order_key, deferred_keys[1]), limit_key = coalesce(limit_key, deferred_keys[2]), deferred_keys = null,
     updated_at = coalesce($1, now())
 from found
 where job.id = found.id
-returning job.id, run_id, job.worker_id as holder, type, queue, tenant, attempt, max_attempts, workflow_id, order_key, limit_key;
+returning job.id, run_id, job.worker_id as holder, type, queue, tenant, attempt, max_attempts, workflow_id, order_key, limit_key,
+  tenant_jobs;

@@ -5,8 +5,7 @@
 -- Locks:   those job rows. Waits for whoever is cancelling one.
 -- Index:   job_blocked_by_limit_idx, job_admitted_by_limit_idx, key_limit_setting_queue_limit_key_key, job_pkey
 -- A place is taken from the admission to the end of the run. The number of places is the setting for the key, else for
--- its queue, else what the contract said of the first one that waits. A key that begins with U+0001 is of the engine's own making, for the
--- number of jobs of a tenant: a setting for the queue is not for it. The walk over priorities keeps work that is due
+-- its queue, else what the contract said of the first one that waits. The walk over priorities keeps work that is due
 -- in the future out of the scan.
 update millrace.job
 set status = 'pending', updated_at = coalesce($1, now())
@@ -17,8 +16,7 @@ where status = 'blocked'
     cross join lateral (
       select coalesce(
         (select concurrency from millrace.key_limit_setting where queue = wanted.queue and limit_key = wanted.key),
-        (select concurrency from millrace.key_limit_setting where queue = wanted.queue and limit_key is null
-           and not starts_with(wanted.key, e'\x01')),
+        (select concurrency from millrace.key_limit_setting where queue = wanted.queue and limit_key is null),
         (select limit_concurrency from millrace.job
          where queue = wanted.queue and coalesce(tenant, '') = wanted.tenant and limit_key = wanted.key
            and status = 'blocked'

@@ -48,8 +48,7 @@ from walk
 cross join lateral (
   select coalesce(
     (select concurrency from millrace.key_limit_setting as setting where setting.queue = walk.queue and limit_key = walk.key),
-    (select concurrency from millrace.key_limit_setting as setting where setting.queue = walk.queue and limit_key is null
-       and not starts_with(walk.key, e'\x01')),
+    (select concurrency from millrace.key_limit_setting as setting where setting.queue = walk.queue and limit_key is null),
     walk.concurrency
   ) as places
 ) as allowed;

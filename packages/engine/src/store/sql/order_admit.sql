@@ -4,8 +4,9 @@
 -- Returns: id, queue, tenant, type, priority, run_at_s of the admitted jobs.
 -- Locks:   those job rows. Waits for whoever is cancelling one.
 -- Index:   job_blocked_by_order_idx, job_admitted_by_order_idx, order_stop_pkey, dead_letter_by_job_idx, job_pkey
--- A key that a death has stopped stays so. Only the job that took the place of the dead one goes on, before all others;
--- when it has ended without dying (its death would have stopped the key anew), the stop is over.
+-- A deferred job takes no part: its key stands apart (tenant_admit.sql).
+-- A key that a death has stopped stays so. Only the job that took the place of the dead one goes on, before all others and
+-- even if it was deferred; when it has ended without dying (its death would have stopped the key anew), the stop is over.
 with stopped as materialized (
   select wanted.*, (
       select job_id from millrace.order_stop as stop
@@ -28,7 +29,8 @@ lifted as (
   where job_id = any(array(select dead_id from judged where heir_id is not null and live_heir_id is null))
 )
 update millrace.job
-set status = 'pending', updated_at = coalesce($1, now())
+set status = 'pending', updated_at = coalesce($1, now()),
+    order_key = coalesce(order_key, deferred_keys[1]), limit_key = coalesce(limit_key, deferred_keys[2]), deferred_keys = null
 where status = 'blocked'
   and id = any(array(
     select coalesce(live_heir_id, (

@@ -1,0 +1,14 @@
+-- Jobs beyond the number that their tenant may have in a queue are 'blocked' until it has fewer. Other jobs are not in this index.
+--
+-- * deferred_keys: the job is deferred, and these are its order and limit key. They stand apart meanwhile, so that a deferred job
+--   takes no part in the admission of its key.
+-- * tenant_jobs: by how many the queue's contract bounds the tenant; 2147483647: not at all, and only the tenant's own number does.
+--   Null: the job was never deferred, and its end need not let others through.
+-- * Jobs that older versions have deferred wait under the limit key 'jobs of the tenant', and run by it.
+alter table millrace.job
+  add column tenant_jobs integer,
+  add column deferred_keys text[];
+
+-- tenant_admit.sql, tenant_deferred.sql, tenant_count.sql: the next of a tenant, and which tenants have one.
+create index job_deferred_idx on millrace.job (queue, tenant, id)
+  where status = 'blocked' and deferred_keys is not null;
