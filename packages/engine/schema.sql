@@ -452,6 +452,18 @@ union all
    from millrace.job_attempt
   where job_attempt.correlation_id is null;
 
+create table millrace.job_progress (
+  job_id     bigint not null,
+  run_id     uuid not null,
+  done       double precision not null,
+  total      double precision,
+  note       text,
+  updated_at timestamptz not null,
+  constraint job_progress_pkey primary key (job_id)
+) with (
+  fillfactor=70
+);
+
 create view millrace.job_queue_health with (security_invoker=true) as
  select job.type,
         case

@@ -168,15 +168,20 @@ test('fail fails an attempt of a job, or for good, and says by its exit code if 
   expect(await t.run('fail', id)).toMatchObject({ code: 1, err: expect.stringMatching(/--reason/) })
 })
 
-test('a job whose worker is silent is not shown as one that simply runs', async () => {
+test('a job whose worker is silent is not shown as one that simply runs, and its progress is shown', async () => {
   await using t = await setup()
   const { id } = await jobInState(t.millrace, 'processing', { contract: nap, payload: {} })
   const db = new pg.Client(t.env.DATABASE_URL)
   await db.connect()
   const quiet = "heartbeat_at = now() - interval '20 seconds', expires_at = now() + interval '25 seconds'"
+  await db.query(
+    `insert into millrace.job_progress select id, run_id, 3, 10, 'dreaming', now() from millrace.job where id = ${id}`,
+  )
   await db.query(`update millrace.worker set host = 'web-3', pid = 411, ${quiet}`)
   await db.end()
   const silence = /Its worker \S+ \(pid 411 on host web-3\) has not been heard of for \d+ s\. .* its lease runs out at /
-  expect((await t.run('job', id)).out).toMatch(silence)
+  const { out } = await t.run('job', id)
+  expect(out).toMatch(silence)
+  expect(out).toMatch(/^Progress +3 of 10 \(30 %\), dreaming, (now|\d+s ago)$/m)
   expect((await t.run('explain', id)).out).toMatch(silence)
 })

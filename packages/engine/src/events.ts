@@ -1,4 +1,5 @@
 // What happens inside a process, for logs, metrics and tests. Listeners run synchronously and cannot break the engine.
+import type { Progress } from './contract/progress.ts'
 import type { DeadReason } from './contract/redrive.ts'
 import type { BudgetRefusal } from './errors.ts'
 import type { Failure } from './failure.ts'
@@ -32,6 +33,8 @@ export interface BreakerEvent {
 export interface MillraceEvents {
   job_started: { job: JobRef }
   job_completed: { job: JobRef; durationMs: number }
+  /** What a handler said by ctx.progress was stored: about once a second at most. */
+  job_progress: { job: JobRef; progress: Progress }
   job_cancelled: { job: JobRef; reason: string }
   job_snoozed: { job: JobRef; delayMs: number }
   job_retry_scheduled: { job: JobRef; failure: Failure; delayMs: number }

@@ -46,7 +46,7 @@ import { checkTenantPolicies, type TenantPolicyOptions, type TenantPolicyReport 
 import type { MillraceOptions } from './millrace-options.ts'
 import type { JobEvent } from './store/history.ts'
 import type { JobFilter } from './store/job-list.ts'
-import type { Job, JobAttempt } from './store/jobs.ts'
+import type { Job, JobAttempt, JobDetails } from './store/jobs.ts'
 import type { JobStep } from './store/once-keys.ts'
 import type { Queryable } from './store/statements.ts'
 import type { WorkOptions } from './worker/work-options.ts'
@@ -191,7 +191,7 @@ export class Millrace {
     return this.#typed(prioritiseJob(this.#services, id, priority, options))
   }
 
-  job(id: string): Promise<Job | undefined> {
+  job(id: string): Promise<JobDetails | undefined> {
     return this.#typed(this.#services.jobs.get(id))
   }
 

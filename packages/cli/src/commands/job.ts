@@ -1,5 +1,5 @@
 import { Command } from 'commander'
-import type { Job, JobAttempt, JobStep, Millrace } from 'millrace'
+import type { Job, JobAttempt, JobDetails, JobStep, Millrace } from 'millrace'
 import { addClientOptions, type ClientOptions, withClient } from '../client.ts'
 import { Refused } from '../failure.ts'
 import { fromNow, oneLine, print, printJson } from '../print.ts'
@@ -81,7 +81,15 @@ interface Links {
   paused: string | null
 }
 
-function block(job: Job, links: Links): string {
+/** "3 of 10 (30 %), reading". */
+function progressOf({ progress }: JobDetails): string | null {
+  if (progress === null) return null
+  const { done, total, note, at } = progress
+  const share = total === null ? '' : ` of ${total}${total > 0 ? ` (${Math.floor((done / total) * 100)} %)` : ''}`
+  return `${done}${share}${note === null ? '' : `, ${oneLine(note, 100)}`}, ${fromNow(at)}`
+}
+
+function block(job: JobDetails, links: Links): string {
   return facts([
     ['Job', job.id],
     ['Type', job.type],
@@ -99,6 +107,7 @@ function block(job: Job, links: Links): string {
     ['Worker', job.workerId],
     ['Silence', links.silence],
     ['Run', job.runId],
+    ['Progress', progressOf(job)],
     ['Started', job.startedAt?.toISOString() ?? null],
     ['Ended', endOf(job)],
     ['Letter', links.letter],

@@ -9,6 +9,7 @@ import { isTransient } from '../sql-state.ts'
 import { isConnectionFailure, type Session } from '../store/db.ts'
 import { type EndedJob, lookAt, type Seen } from '../store/ended-jobs.ts'
 import { notifyAwaited } from '../store/notifications.ts'
+import type { JobProgress } from '../store/progress.ts'
 import { onEnded } from './ended-events.ts'
 import type { EndedListener } from './ended-listener.ts'
 
@@ -22,6 +23,9 @@ interface Waiter {
   type: string | undefined
   resolve(ended: EndedJob | 'gone'): void
   reject(error: unknown): void
+  onProgress: ((progress: JobProgress) => void) | undefined
+  /** When the progress was stored that it was told last. */
+  toldAtMs: number
 }
 
 interface Watched {
@@ -39,6 +43,7 @@ export interface WaitOptions {
   type: string | undefined
   timeoutMs: number
   signal: AbortSignal | undefined
+  onProgress?: ((progress: JobProgress) => void) | undefined
 }
 
 export interface EndWatchServices {
@@ -62,12 +67,14 @@ export class EndWatch {
   }
 
   /** How the job ended, or 'gone' if it ended without a trace. */
-  until(id: string, { type, timeoutMs, signal }: WaitOptions): Promise<EndedJob | 'gone'> {
+  until(id: string, { type, timeoutMs, signal, onProgress }: WaitOptions): Promise<EndedJob | 'gone'> {
     return new Promise((resolve, reject) => {
       if (this.#isClosed) return reject(new ClientClosed(id))
       const watched = this.#watch(id)
       const waiter: Waiter = {
         type,
+        onProgress,
+        toldAtMs: 0,
         resolve: (ended) => leave(() => resolve(ended)),
         reject: (e) => leave(() => reject(e)),
       }
@@ -193,6 +200,7 @@ export class EndWatch {
           new JobNotFound(watched.id, `its type is "${seen.type}", not "${each.type}". Pass its own contract.`),
         )
       else if (seen.ended !== undefined) each.resolve(seen.ended)
+      else if (seen.progress !== null) tellProgress(each, seen.progress)
     }
     watched.wasLive = true
   }
@@ -221,5 +229,17 @@ export class EndWatch {
   /** Counted from our own start, so that the clients of one machine do not all look at the same moment. */
   #nowMs(): number {
     return monotonicMs() - this.#startMs
+  }
+}
+
+/** Each once. An error of the callback ends the waiting, and is the answer. */
+function tellProgress(waiter: Waiter, progress: JobProgress): void {
+  const atMs = progress.at.getTime()
+  if (waiter.onProgress === undefined || waiter.toldAtMs === atMs) return
+  waiter.toldAtMs = atMs
+  try {
+    waiter.onProgress(progress)
+  } catch (error) {
+    waiter.reject(error)
   }
 }

@@ -10,7 +10,7 @@ import { historyBy, type JobEvent, jobEvents } from '../store/history.ts'
 import { type CancelledRow, jobCancelRunning, jobCancelWaiting, jobRunNow } from '../store/job-changes.ts'
 import { isJobId } from '../store/job-id.ts'
 import { type JobFilter, jobList } from '../store/job-list.ts'
-import { type Job, type JobAttempt, jobAttempts, jobGet } from '../store/jobs.ts'
+import { type Job, type JobAttempt, type JobDetails, jobAttempts, jobGet } from '../store/jobs.ts'
 import { workKeysOf } from '../store/keyed-work.ts'
 import { type JobStep, stepList } from '../store/once-keys.ts'
 import { ensurePartitions } from '../store/partitions.ts'
@@ -177,7 +177,7 @@ export class JobManager {
     return rows.length > 0
   }
 
-  async get(id: string): Promise<Job | undefined> {
+  async get(id: string): Promise<JobDetails | undefined> {
     const job = isJobId(id) ? await jobGet(this.#db, id) : undefined
     return job && shownJob(this.#registry, job)
   }

@@ -49,7 +49,7 @@ export function shown<Value>(registry: Registry, type: string, value: Value): Va
   return new Redactor({ paths, onlyCertain: true }).json(value) as Value
 }
 
-export function shownJob(registry: Registry, job: Job): Job {
+export function shownJob<Shown extends Job>(registry: Registry, job: Shown): Shown {
   const { type, payload, result } = job
   return { ...job, payload: shown(registry, type, payload), result: shown(registry, type, result) }
 }

@@ -11,6 +11,7 @@ import type { Events } from '../events.ts'
 import type { Database } from '../store/db.ts'
 import type { EndedJob } from '../store/ended-jobs.ts'
 import { isJobId } from '../store/job-id.ts'
+import type { JobProgress } from '../store/progress.ts'
 import { EndWatch } from './end-watch.ts'
 import { EndedListener } from './ended-listener.ts'
 import { shown } from './protect.ts'
@@ -22,6 +23,8 @@ export interface ResultOptions<C extends JobContract = JobContract> {
   signal?: AbortSignal
   /** Types the result, and parses it by the contract's result schema. The job must be of its type. */
   contract?: C
+  /** Told what the running handler says by ctx.progress, about once a second. */
+  onProgress?: (progress: JobProgress) => void
 }
 
 /** How a job ended. */
@@ -57,11 +60,11 @@ export class Results {
   }
 
   async result<C extends JobContract>(id: string, options: ResultOptions<C>): Promise<JobResult<ResultOutput<C>>> {
-    const { contract, signal } = options
+    const { contract, signal, onProgress } = options
     const timeoutMs = toMs(options.timeout ?? DEFAULT_TIMEOUT, 'timeout')
     signal?.throwIfAborted()
     if (!isJobId(id)) throw new JobNotFound(id, 'that is no id. Pass the id that enqueue returned.')
-    const ended = await this.#watch.until(id, { type: contract?.type, timeoutMs, signal })
+    const ended = await this.#watch.until(id, { type: contract?.type, timeoutMs, signal, onProgress })
     if (ended === 'gone') return { status: 'gone' }
     return resultOf({ ...ended, result: this.#readable(ended, contract) }, contract)
   }

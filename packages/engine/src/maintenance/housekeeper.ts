@@ -21,6 +21,7 @@ import { metricPrune } from '../store/metrics.ts'
 import { oncePrune, stepKeep } from '../store/once-keys.ts'
 import { ensurePartitions, prunePartitions } from '../store/partitions.ts'
 import { pausePrune } from '../store/pauses.ts'
+import { progressPrune } from '../store/progress.ts'
 import { scheduleTickPrune, TICKS_KEPT_MS } from '../store/schedule-ticks.ts'
 import { tenantLeftovers } from '../store/tenants.ts'
 import { workerPrune } from '../store/workers.ts'
@@ -39,6 +40,7 @@ const LEFTOVERS_AT_ONCE = 1_000
 const ONCE_KEYS_AT_ONCE = 1_000
 const STEPS_AT_ONCE = 1_000
 const WINDOWS_AT_ONCE = 5_000
+const PROGRESS_AT_ONCE = 5_000
 const TICKS_AT_ONCE = 5_000
 const RATES_AT_ONCE = 5_000
 const METRICS_AT_ONCE = 5_000
@@ -95,6 +97,7 @@ export class Housekeeper implements Ticker<HousekeepingResult> {
     const now = this.#clock.databaseNow()
     const letters = this.#letterRetention
     await pausePrune(this.#db, now)
+    await progressPrune(this.#db, PROGRESS_AT_ONCE)
     // If it could not be had when the worker started. That it was refused, the worker has said.
     await declareHistory({ db: this.#db, clock: this.#clock }, this.#registry.historic).catch(ifRefused)
     return {

@@ -1,6 +1,7 @@
 // How jobs ended, for whoever awaits it.
 import { plainArray } from './arrays.ts'
 import type { Session } from './db.ts'
+import { type JobProgress, progressOf, type StoredProgress } from './progress.ts'
 
 export interface EndedJob {
   id: string
@@ -16,7 +17,7 @@ export interface EndedJob {
 }
 
 /** What a look at a job found. */
-export type Seen = { type: string; ended: EndedJob | undefined }
+export type Seen = { type: string; ended: EndedJob | undefined; progress: JobProgress | null }
 
 /**
  * What is known about these jobs, by id; of some, nothing. Two statements, because almost every look finds the jobs
@@ -24,11 +25,13 @@ export type Seen = { type: string; ended: EndedJob | undefined }
  */
 export async function lookAt(session: Session, ids: readonly string[], deadlineMs: number): Promise<Map<string, Seen>> {
   const seen = new Map<string, Seen>()
-  const live = await session.run<{ id: string; type: string }>('jobLive', [plainArray(ids)], { deadlineMs })
-  for (const { id, type } of live) seen.set(id, { type, ended: undefined })
+  const live = await session.run<{ id: string; type: string; progress: StoredProgress }>('jobLive', [plainArray(ids)], {
+    deadlineMs,
+  })
+  for (const { id, type, progress } of live) seen.set(id, { type, ended: undefined, progress: progressOf(progress) })
   const others = ids.filter((id) => !seen.has(id))
   if (others.length === 0) return seen
   const rows = await session.run<EndedJob>('jobEnded', [plainArray(others)], { deadlineMs })
-  for (const row of rows) seen.set(row.id, { type: row.type, ended: row })
+  for (const row of rows) seen.set(row.id, { type: row.type, ended: row, progress: null })
   return seen
 }

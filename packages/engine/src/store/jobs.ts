@@ -4,6 +4,7 @@ import type { Now } from '../clock.ts'
 import type { DedupeRule } from '../contract/dedupe.ts'
 import { jsonArray, sharedArray, sparseArray, textArray } from './arrays.ts'
 import type { Session } from './db.ts'
+import { type JobProgress, progressOf, type StoredProgress } from './progress.ts'
 import type { StatementName } from './statements.ts'
 
 export interface NewJob {
@@ -165,9 +166,14 @@ export interface Job {
   createdAt: Date
 }
 
-export async function jobGet(session: Session, id: string): Promise<Job | undefined> {
-  const [row] = await session.run<Job>('jobGet', [id])
-  return row
+export interface JobDetails extends Job {
+  /** What its handler said last by ctx.progress; null: nothing, or it does not run. */
+  progress: JobProgress | null
+}
+
+export async function jobGet(session: Session, id: string): Promise<JobDetails | undefined> {
+  const [row] = await session.run<Job & { progress: StoredProgress }>('jobGet', [id])
+  return row && { ...row, progress: progressOf(row.progress) }
 }
 
 export interface JobAttempt {

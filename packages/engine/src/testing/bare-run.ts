@@ -70,6 +70,7 @@ class BareBench {
         clock: this.#clock,
         logger: this.#logger,
         enqueuer: { enqueue: () => this.#refuse('ctx.enqueue'), enqueuePrepared: () => this.#refuse('ctx.enqueue') },
+        onProgress: () => {},
         implementation: () => this.#implementation,
         isolatedHandler: () => isolatedInline(this.#implementation),
         mayStart: () => true,

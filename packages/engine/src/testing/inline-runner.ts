@@ -92,6 +92,7 @@ export class InlineRunner {
       enqueuer: handlerEnqueuer(enqueuer, db.schema),
       implementation: (type) => this.#handlers.get(type) as Implementation,
       isolatedHandler: (run) => isolatedInline(this.#handlers.get(run.job.type) as Implementation),
+      onProgress: (run, progress) => events.emit('job_progress', { job: run.ref(), progress }),
       mayStart: () => true,
       admit: (run) => budgets.admit(run),
       budgetPort: (run) => budgets.port(run),

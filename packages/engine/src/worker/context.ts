@@ -4,6 +4,7 @@ import type { EnqueueOptions, OptionsArgument, PreparedJob } from '../client/enq
 import type { EnqueueResult } from '../client/enqueuer.ts'
 import type { JobContract, PayloadInput, PayloadOutput, ResultInput } from '../contract/job.ts'
 import type { Outcome } from '../contract/outcome.ts'
+import { checkedProgress, type Progress } from '../contract/progress.ts'
 import type { Service } from '../contract/service.ts'
 import { type BreakerCallOptions, callThrough, type Door } from '../governance/breaker-call.ts'
 import type { OnceOptions } from '../governance/once.ts'
@@ -38,6 +39,11 @@ export interface JobContext {
   readonly log: Logger
   /** What is left of the budget that the contract names. Throws InvalidDefinition if it names none. */
   readonly budget: RunBudget
+  /**
+   * Says how far this run is: `millrace.job`, `millrace.result({ onProgress })` and the event `job_progress` tell it. Call it as
+   * often as you like: the latest is stored, about once a second. Throws InvalidDefinition for numbers that make no sense.
+   */
+  progress(done: number, total?: number, note?: string): void
   /**
    * Writes a job, as millrace.enqueue does: it is a child of this one, and inherits its correlation. In an isolated handler the
    * worker writes it, so `{ tx }` is refused there.
@@ -109,6 +115,7 @@ export function implement<C extends JobContract>(contract: C, handler: Handler<C
 export interface ContextServices {
   logger: Logger
   enqueuer: HandlerEnqueuer
+  onProgress(run: Run, progress: Progress): void
   completeInOwnTransaction<Value>(run: Run, work: (tx: Transaction) => Promise<Value>): Promise<Value>
   completeIn(run: Run, tx: Queryable, result: unknown): Promise<void>
   /** Where ctx.budget sends its calls. */
@@ -185,6 +192,10 @@ export class RunningContext implements JobContext {
 
   budgetPort(): BudgetPort {
     return this.#services.budgetPort(this.#run)
+  }
+
+  progress(done: number, total?: number | null, note?: string | null): void {
+    this.#services.onProgress(this.#run, checkedProgress(done, total, note))
   }
 
   async enqueue(contract: JobContract, payload: unknown, options: EnqueueOptions = {}): Promise<EnqueueResult> {

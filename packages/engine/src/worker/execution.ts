@@ -20,7 +20,10 @@ import { settlementOfValue } from './verdict.ts'
 import type { WorkerSettings } from './work-options.ts'
 
 /** What the worker does as its runs go on. */
-export type RunSteps = Pick<ExecutorServices, 'mayStart' | 'settle' | 'onReturned' | 'onCommitted' | 'onLeaked'>
+export type RunSteps = Pick<
+  ExecutorServices,
+  'mayStart' | 'settle' | 'onProgress' | 'onReturned' | 'onCommitted' | 'onLeaked'
+>
 
 export interface ExecutionServices {
   handlerDb: Database

@@ -21,6 +21,7 @@ import type { Claim } from './open-claims.ts'
 import type { Run } from './run.ts'
 import type { RunBudgets } from './run-budgets.ts'
 import { endedRun, outcomeOf } from './run-metrics.ts'
+import type { RunProgress } from './run-progress.ts'
 import { reportSettled } from './settled-events.ts'
 
 export interface RunTransitionServices {
@@ -38,6 +39,7 @@ export interface RunTransitionServices {
   budgets: RunBudgets
   admissions: KeyAdmissions
   metrics: MetricFlush
+  progress: RunProgress
   /** It is stopping, or was asked to take no more jobs. */
   takesNoMore(): boolean
   onError(during: string, error: unknown): void
@@ -121,9 +123,10 @@ export class RunTransitions {
   }
 
   settled(entry: Entry, result: SettleResult): void {
-    const { admissions, dispatcher, events, fetcher, governor, metrics, waker } = this.#services
+    const { admissions, dispatcher, events, fetcher, governor, metrics, progress, waker } = this.#services
     const { run, settlement } = entry
     dispatcher.forget(run)
+    progress.ended(run)
     // Its place is free for others, also in other processes.
     const waiting = governor.queuesWaitingFor(run.contract, run.job.tenant)
     if (waiting.length > 0) waker.wake(waiting)

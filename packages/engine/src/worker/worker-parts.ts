@@ -39,6 +39,7 @@ import { MAX_PREFETCH, Prefetch } from './prefetch.ts'
 import { Reconciler } from './reconciler.ts'
 import { Reporter } from './reporter.ts'
 import { Requests } from './requests.ts'
+import { RunProgress } from './run-progress.ts'
 import { RunTransitions } from './run-transitions.ts'
 import { WakeUps } from './wake-ups.ts'
 import type { WorkerSettings } from './work-options.ts'
@@ -97,6 +98,7 @@ export class WorkerParts {
   readonly admissions: KeyAdmissions
   readonly transitions: RunTransitions
   readonly metrics: MetricFlush
+  readonly progress: RunProgress
   readonly wakeUps: WakeUps
   readonly requests: Requests
   readonly reporter: Reporter
@@ -125,8 +127,9 @@ export class WorkerParts {
     const joined = { governor, lease, acker, dispatcher, fetcher, admissions, budgets }
     const takesNoMore = () => services.isStopping() || this.requests.current !== null
     this.metrics = new MetricFlush(services)
-    const { metrics } = this
-    this.transitions = new RunTransitions({ ...services, ...joined, metrics, takesNoMore })
+    this.progress = new RunProgress(services)
+    const { metrics, progress } = this
+    this.transitions = new RunTransitions({ ...services, ...joined, metrics, progress, takesNoMore })
     this.reconciler = new Reconciler({
       runs: () => dispatcher.runs,
       isOpenClaim: (runId) => fetcher.isOpen(runId),
@@ -222,6 +225,7 @@ export class WorkerParts {
       { ...this.#services, breakers, governor },
       {
         mayStart: (run) => this.transitions.mayStart(run),
+        onProgress: (run, progress) => this.progress.report(run, progress),
         settle: (run, settlement) => this.acker.add(run, settlement),
         onReturned: (run) => this.transitions.returned(run),
         onCommitted: (run) => this.transitions.committed(run),

@@ -101,8 +101,20 @@ export class Worker {
   async #shutDown(): Promise<void> {
     const why = 'the worker is shutting down'
     const failed = (during: string) => (error: unknown) => events.emit('database_error', { during, error })
-    const { acker, dispatcher, execution, fetcher, lease, loops, metrics, pressure, requests, transitions, wakeUps } =
-      this.#parts
+    const {
+      acker,
+      dispatcher,
+      execution,
+      fetcher,
+      lease,
+      loops,
+      metrics,
+      pressure,
+      progress,
+      requests,
+      transitions,
+      wakeUps,
+    } = this.#parts
     const { admitter, advancer, db, budgetDb, handlerDb, events, waker } = this.#services
     wakeUps.stop()
     pressure?.close()
@@ -116,6 +128,7 @@ export class Worker {
     for (const run of dispatcher.runs) if (!run.isSettling) transitions.giveBack(run, why)
     await within(STEP_MS, acker.drain())
     await within(STEP_MS, metrics.tick().catch(failed('metric flush')))
+    await within(STEP_MS, progress.flush())
     await within(STEP_MS, advancer.idle())
     await within(STEP_MS, admitter.idle())
     await within(STEP_MS, Promise.all([ended, waker.flush(), execution.budgets.idle()]))

@@ -3,6 +3,7 @@ import { type EnqueueOptions, newJob, type PreparedJob } from '../../client/enqu
 import type { EnqueueResult } from '../../client/enqueuer.ts'
 import { type Clock, monotonicMs } from '../../clock.ts'
 import type { JobContract, Retention } from '../../contract/job.ts'
+import { checkedProgress } from '../../contract/progress.ts'
 import { sealedValue } from '../../contract/sealed.ts'
 import { countsAgainst, type Service } from '../../contract/service.ts'
 import { InvalidDefinition, LeaseLost } from '../../errors.ts'
@@ -107,6 +108,7 @@ export class ChildRun implements CompletableRun {
     const { completion } = effects
     const context: Omit<JobContext, 'budget'> = {
       ...facts,
+      progress: (done, total, note) => this.#tell({ kind: 'progress', progress: checkedProgress(done, total, note) }),
       enqueue: (contract, payload, ...[options = {}]) => this.#enqueue(contract, payload, options),
       transaction: (work) => completion.inOwnTransaction(this, work),
       complete: (tx, result) => completion.in(this, tx, result),

@@ -122,6 +122,11 @@ async function hear(child: IsolatedChild, { run, context }: Running, message: Ab
     case 'log':
       context.log[message.level](message.fields, message.message)
       break
+    case 'progress': {
+      const { done, total, note } = message.progress
+      context.progress(done, total, note)
+      break
+    }
     case 'in-transaction':
       run.inTransaction = message.settlement
       break

@@ -2,6 +2,7 @@
 // and results keep their dates, maps and big integers; what no clone can carry is encoded in encoding.ts.
 import type { PreparedJob } from '../../client/enqueue-options.ts'
 import type { Retention } from '../../contract/job.ts'
+import type { Progress } from '../../contract/progress.ts'
 import type { Service } from '../../contract/service.ts'
 import type { BudgetStatus } from '../../governance/budget-status.ts'
 import type { Logger } from '../../logger.ts'
@@ -63,6 +64,7 @@ export type ToChild =
 /** About a run. Its id is in each: what an earlier run left behind must not speak for the one that runs now. */
 export type AboutRun = { runId: string } & (
   | { kind: 'log'; level: keyof Logger; fields: object; message: string }
+  | { kind: 'progress'; progress: Progress }
   /** How would this value be settled? Only the worker has the contract with its schemas. */
   | { kind: 'settlement-of'; ask: number; value: SentValue }
   | { kind: 'budget'; ask: number; call: BudgetCall }
