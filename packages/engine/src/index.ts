@@ -36,6 +36,7 @@ export type {
 } from './client/dead-letters.ts'
 export type { EncryptionKeys, KeysProgress, KeyUse, RotationResult } from './client/encryption-keys.ts'
 export type { EnqueueByTypeOptions } from './client/enqueue-by-type.ts'
+export type { EnqueueAnswer, EnqueueItem, EnqueueItemsOptions } from './client/enqueue-items.ts'
 export type { EnqueueOptions } from './client/enqueue-options.ts'
 export type { EnqueueResult } from './client/enqueuer.ts'
 export type { EraseSelection } from './client/erase-selection.ts'

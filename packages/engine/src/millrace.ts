@@ -13,8 +13,14 @@ import {
 import { DeadLetters, type RedriveOptions } from './client/dead-letters.ts'
 import { EncryptionKeys } from './client/encryption-keys.ts'
 import { type EnqueueByTypeOptions, enqueueByType } from './client/enqueue-by-type.ts'
-import type { OptionsArgument } from './client/enqueue-options.ts'
-import type { EnqueueResult } from './client/enqueuer.ts'
+import {
+  type EnqueueAnswer,
+  type EnqueueItem,
+  type EnqueueItemsOptions,
+  enqueuePerItem,
+} from './client/enqueue-items.ts'
+import type { EnqueueOptions, OptionsArgument } from './client/enqueue-options.ts'
+import type { AnyItem, EnqueueResult } from './client/enqueuer.ts'
 import { type EraseRequest, type EraseResult, Eraser } from './client/erasure.ts'
 import { Explainers, type Explanation } from './client/explain.ts'
 import { type FailOptions, type FailResult, failJob } from './client/fail.ts'
@@ -143,8 +149,27 @@ export class Millrace {
     contract: C,
     payloads: readonly PayloadInput<C>[],
     ...[options]: OptionsArgument<C>
-  ): Promise<EnqueueResult[]> {
-    return this.#typed(this.#services.enqueuer.enqueueMany(contract, payloads, options ?? {}))
+  ): Promise<EnqueueResult[]>
+  /** Writes jobs of several types, each with options of its own. A refused one is an answer, and the others go in. */
+  enqueueMany<const Jobs extends readonly JobContract[]>(
+    items: { readonly [At in keyof Jobs]: EnqueueItem<Jobs[At]> },
+    options: EnqueueItemsOptions & { perItem: true },
+  ): Promise<EnqueueAnswer[]>
+  /** Writes jobs of several types, each with options of its own, all or none. The results are by position. */
+  enqueueMany<const Jobs extends readonly JobContract[]>(
+    items: { readonly [At in keyof Jobs]: EnqueueItem<Jobs[At]> },
+    options?: EnqueueItemsOptions & { perItem?: false },
+  ): Promise<EnqueueResult[]>
+  enqueueMany(
+    given: JobContract | readonly AnyItem[],
+    second: readonly unknown[] | EnqueueItemsOptions = {},
+    options: EnqueueOptions = {},
+  ): Promise<EnqueueAnswer[]> {
+    const { enqueuer } = this.#services
+    if (!isList(given)) return this.#typed(enqueuer.enqueueMany(given, isList(second) ? second : [], options))
+    const { tx, perItem = false }: EnqueueItemsOptions = isList(second) ? {} : second
+    if (perItem) return this.#typed(enqueuePerItem(this.#services, given, tx))
+    return this.#typed(enqueuer.enqueueItems(given, tx === undefined ? {} : { tx }))
   }
 
   /**
@@ -334,3 +359,6 @@ export class Millrace {
     return this.close()
   }
 }
+
+/** Array.isArray does not narrow readonly lists. */
+const isList = <Item>(given: unknown | readonly Item[]): given is readonly Item[] => Array.isArray(given)

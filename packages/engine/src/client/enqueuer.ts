@@ -2,6 +2,7 @@
 
 import type { Clock } from '../clock.ts'
 import type { JobContract } from '../contract/job.ts'
+import type { Queue } from '../contract/queue.ts'
 import type { Registry } from '../contract/registry.ts'
 import { type EnqueueWarning, NO_WARNINGS } from '../contract/warning.ts'
 import { DatabaseUnavailable, InvalidDefinition, InvalidPayload, SecretInPayload } from '../errors.ts'
@@ -40,6 +41,17 @@ export type EnqueueResult =
   | { status: 'replaced'; id: string; warnings: readonly EnqueueWarning[] }
 
 const BULK_DEADLINE_MS = 60_000
+
+/** One of a list of jobs to be enqueued. */
+export interface AnyItem {
+  readonly job: JobContract
+  readonly payload: unknown
+  readonly options?: JobOptions
+}
+
+export interface PreparedItem extends PreparedJob {
+  readonly queue: Queue
+}
 
 type TransactionOptions = Pick<JobOptions, 'tx' | 'isOwnTx'>
 type TenantRooms = Awaited<ReturnType<TenantLimits['rooms']>>
@@ -111,7 +123,7 @@ export class Enqueuer {
     options: TransactionOptions,
   ): Promise<EnqueueResult> {
     const job = protectedJob(this.#registry, contract, plain)
-    if (job.tenant !== null) return first(await this.#write(contract, [{ job, warnings }], options))
+    if (job.tenant !== null) return first(await this.write([{ job, warnings, queue: contract.queue }], options))
     if (options.tx !== undefined) return warned(first(await this.#insertIn(options.tx, [job])), warnings)
     if (!isKeyed(job)) return queued(await this.#unkeyed.add(job), warnings)
     return warned(first(await this.#insertOwn([job])), warnings)
@@ -119,38 +131,51 @@ export class Enqueuer {
 
   /** All or nothing: one invalid payload refuses the whole list, and one transaction writes it. */
   enqueueMany(contract: JobContract, payloads: readonly unknown[], options: EnqueueOptions): Promise<EnqueueResult[]> {
-    return this.enqueueEach(contract, payloads, { ...options, optionsOf: () => options })
+    return this.enqueueItems(
+      payloads.map((payload) => ({ job: contract, payload, options })),
+      options,
+    )
   }
 
-  /** The same, with options of its own for each position. */
-  async enqueueEach(
-    contract: JobContract,
-    payloads: readonly unknown[],
-    { optionsOf, ...transaction }: { optionsOf(position: number): JobOptions } & TransactionOptions,
-  ): Promise<EnqueueResult[]> {
-    this.#registry.demand(contract)
-    const prepared: PreparedJob[] = []
-    try {
-      for (const payload of payloads) {
-        const outcome = newJob(contract, payload, optionsOf(prepared.length))
-        const { job, warnings } = outcome instanceof Promise ? await outcome : outcome
-        prepared.push({ job: protectedJob(this.#registry, contract, job), warnings })
-      }
-    } catch (error) {
-      throw inList(error, prepared.length)
+  /** The same, with a contract and options of its own for each position. */
+  async enqueueItems(items: readonly AnyItem[], transaction: TransactionOptions): Promise<EnqueueResult[]> {
+    const prepared: PreparedItem[] = []
+    for (const item of items) {
+      const outcome = this.prepare(item, prepared.length)
+      prepared.push(outcome instanceof Promise ? await outcome : outcome)
     }
-    return prepared.length === 0 ? [] : this.#write(contract, prepared, transaction)
+    return prepared.length === 0 ? [] : this.write(prepared, transaction)
   }
 
-  async #write(
-    contract: JobContract,
-    prepared: readonly PreparedJob[],
+  /** Throws what refuses an item before anything is written, saying its position. */
+  prepare({ job: contract, payload, options = {} }: AnyItem, position: number): PreparedItem | Promise<PreparedItem> {
+    const refuse = (error: unknown): never => {
+      throw inList(error, position)
+    }
+    const made = ({ job, warnings }: PreparedJob): PreparedItem => ({
+      job: protectedJob(this.#registry, contract, job),
+      warnings,
+      queue: contract.queue,
+    })
+    try {
+      this.#registry.demand(contract)
+      const outcome = newJob(contract, payload, options)
+      return outcome instanceof Promise ? outcome.then(made).catch(refuse) : made(outcome)
+    } catch (error) {
+      return refuse(error)
+    }
+  }
+
+  /** All or nothing, by position. */
+  async write(
+    prepared: readonly PreparedItem[],
     { tx, isOwnTx = false }: TransactionOptions,
   ): Promise<EnqueueResult[]> {
     const jobs = prepared.map(({ job }) => job)
+    const queues = new Map(prepared.map(({ queue }) => [queue.name, queue]))
     const session = tx === undefined ? this.#db : sessionOn(tx, this.#db.schema)
     demandOwnTenant(session, jobs.map(tenantOf))
-    const limited = await this.#limited(contract, jobs, isOwnTx ? session : this.#db)
+    const limited = await this.#limited(queues, jobs, isOwnTx ? session : this.#db)
     const excesses = limited.length === 0 ? [] : await this.#tenants.excesses(session, limited, jobs)
     const rooms = await this.#tenants.rooms(session, limited)
     const results = await this.#insert(this.#tenants.deferring(jobs, limited), tx, limited)
@@ -170,10 +195,10 @@ export class Enqueuer {
    * Nothing is written yet, so whatever fails here is known to have come to nothing. `asking`: not the caller's own
    * transaction. A new tenant that it registers would be locked until it ends.
    */
-  async #limited(contract: JobContract, jobs: readonly NewJob[], asking: Session): Promise<TenantBatches> {
+  async #limited(queues: ReadonlyMap<string, Queue>, jobs: readonly NewJob[], asking: Session): Promise<TenantBatches> {
     if (jobs.every(({ tenant }) => tenant === null)) return []
     try {
-      return await this.#tenants.batches(contract, jobs, asking)
+      return await this.#tenants.batches(queues, jobs, asking)
     } catch (error) {
       const isLost = isConnectionFailure(error) && !(error instanceof DatabaseUnavailable)
       throw isLost ? new DatabaseUnavailable(error) : enqueueFailure(error, jobs[0] as NewJob)
@@ -203,7 +228,8 @@ export class Enqueuer {
     given: { jobs: readonly NewJob[]; tells: boolean; needsIds: boolean },
   ): Promise<{ ids: readonly (string | null)[]; keys: WorkKey[] }> {
     demandOwnTenant(session, given.jobs.map(tenantOf))
-    const limited = await this.#limited(contract, given.jobs, given.tells ? this.#db : session)
+    const queues = new Map([[contract.queue.name, contract.queue]])
+    const limited = await this.#limited(queues, given.jobs, given.tells ? this.#db : session)
     await this.#tenants.demandRoom(session, limited)
     const jobs = this.#tenants.deferring(given.jobs, limited)
     const keys = jobs.flatMap(workKeysOf)

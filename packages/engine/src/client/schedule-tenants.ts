@@ -158,10 +158,9 @@ export class TenantPages {
   /** How many of them are new jobs. */
   async #enqueue(tx: Transaction, contract: JobContract, entries: readonly Entry[]): Promise<number> {
     const made = entries.flatMap((entry) => (entry.made.kind === 'payload' ? [entry.made] : []))
-    const results = await this.#services.enqueuer.enqueueEach(
-      contract,
-      made.map(({ payload }) => payload),
-      { optionsOf: (i) => made[i]?.options ?? {}, tx, isOwnTx: true },
+    const results = await this.#services.enqueuer.enqueueItems(
+      made.map(({ payload, options }) => ({ job: contract, payload, options })),
+      { tx, isOwnTx: true },
     )
     return results.filter(({ status }) => status !== 'duplicate').length
   }

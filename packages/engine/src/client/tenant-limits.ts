@@ -1,6 +1,5 @@
 // How many jobs a tenant may have in a queue, looked at before they are written.
-import type { JobContract } from '../contract/job.ts'
-import type { TenantJobs } from '../contract/queue.ts'
+import type { Queue, TenantJobs } from '../contract/queue.ts'
 import type { EnqueueWarning } from '../contract/warning.ts'
 import { TenantBusy, TenantLimitReached } from '../errors.ts'
 import type { Events, MillraceEvents } from '../events.ts'
@@ -60,20 +59,22 @@ export class TenantLimits {
   }
 
   /** Those of the jobs whose tenants are limited. Throws TenantSuspended if one of them may have no jobs at all. */
-  async batches(contract: JobContract, jobs: readonly NewJob[], session: Session): Promise<Batch[]> {
-    const byTenant = new Map<string, number[]>()
-    jobs.forEach(({ tenant }, i) => {
+  async batches(queues: ReadonlyMap<string, Queue>, jobs: readonly NewJob[], session: Session): Promise<Batch[]> {
+    const batches = new Map<string, { tenant: string; queue: string; jobs: number[] }>()
+    jobs.forEach(({ tenant, queue }, i) => {
       if (tenant === null) return
-      const positions = byTenant.get(tenant)
-      if (positions === undefined) byTenant.set(tenant, [i])
-      else positions.push(i)
+      const key = JSON.stringify([tenant, queue])
+      const batch = batches.get(key)
+      if (batch === undefined) batches.set(key, { tenant, queue, jobs: [i] })
+      else batch.jobs.push(i)
     })
-    await this.#gate.demand([...byTenant.keys()], session)
-    const { name: queue, tenantJobs } = contract.queue
-    const ofQueue = tenantJobs?.over === 'defer' ? tenantJobs.max : ANY_NUMBER
-    return [...byTenant].flatMap(([tenant, positions]) => {
-      const limit = this.#gate.limitOf(tenant, contract.queue)
-      return limit === undefined ? [] : [{ tenant, queue, jobs: positions, limit, ofQueue }]
+    const all = [...batches.values()]
+    await this.#gate.demand([...new Set(all.map(({ tenant }) => tenant))], session)
+    return all.flatMap((batch) => {
+      const queue = queues.get(batch.queue) as Queue
+      const limit = this.#gate.limitOf(batch.tenant, queue)
+      const ofQueue = queue.tenantJobs?.over === 'defer' ? queue.tenantJobs.max : ANY_NUMBER
+      return limit === undefined ? [] : [{ ...batch, limit, ofQueue }]
     })
   }
 
@@ -151,5 +152,7 @@ const deferred = (batches: readonly Batch[]): Batch[] => batches.filter(({ limit
 function rejecting(batches: readonly Batch[]): Batch[] {
   return batches
     .filter(({ limit }) => limit.over === 'reject')
-    .sort((a, b) => (a.tenant < b.tenant ? -1 : a.tenant > b.tenant ? 1 : 0))
+    .sort((a, b) => compare(a.tenant, b.tenant) || compare(a.queue, b.queue))
 }
+
+const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
