@@ -47,6 +47,15 @@ create table millrace.budget (
   constraint budget_per_check check ((per = any (array['month', 'day'])))
 );
 
+create table millrace.budget_hold (
+  budget text not null,
+  job_id bigint not null,
+  run_id uuid not null,
+  until  timestamptz not null,
+  constraint budget_hold_pkey primary key (budget, job_id)
+);
+create index budget_hold_for_prune_idx on millrace.budget_hold (until);
+
 create table millrace.budget_period (
   budget         text not null,
   period         text not null,

@@ -672,7 +672,7 @@ export class BudgetExceeded extends MillraceError implements BudgetRefusal {
 
   constructor(refusal: BudgetRefusal) {
     const { budget, unit, period, used, limit, level, amount, retryAt } = refusal
-    const want = amount === null ? '' : `, and ${amount} more were to be reserved`
+    const want = amount === null ? '' : `, and ${amount} ${unit} more were to be reserved`
     const course =
       level === 'QUEUE'
         ? `The job is tried again at ${retryAt.toISOString()} and loses no attempt.`

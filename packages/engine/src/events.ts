@@ -98,6 +98,8 @@ export interface MillraceEvents {
   dlq_alert: { count: number; threshold: number }
   /** A budget's spending has reached 75, 80, 90 or 100 %. Once per period in one process of all; again after a raise. */
   budget_threshold: { threshold: number; budget: BudgetStatus }
+  /** A budget is nearly used up, so this job waits for the next full hour, or for a raise of the limit. */
+  budget_hold: { job: JobRef; budget: BudgetRefusal }
   /** A budget is spent, so this job was cancelled. */
   budget_hard_stop: { job: JobRef; budget: BudgetRefusal }
   /** The breaker of a service has changed. `isOwn`: by this process; otherwise it has seen it. */

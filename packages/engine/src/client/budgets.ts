@@ -9,6 +9,7 @@ import { Budgets } from '../governance/budgets.ts'
 import { type BudgetUsage, budgetDeclared, budgetUsageList } from '../store/budgets.ts'
 import type { Database } from '../store/db.ts'
 import { author } from './enqueue-options.ts'
+import type { Waker } from './waker.ts'
 
 export interface BudgetPeriodOption {
   /** '2026-11', or '2026-11-15'. Default: the current one. */
@@ -30,10 +31,12 @@ export class BudgetClient {
   readonly #db: Database
   readonly #clock: Clock
   readonly #registry: Registry
+  readonly #waker: Waker
   readonly #budgets: Budgets
 
-  constructor(services: { db: Database; clock: Clock; registry: Registry; events: Events }) {
+  constructor(services: { db: Database; clock: Clock; registry: Registry; events: Events; waker: Waker }) {
     const { db, clock, events } = services
+    this.#waker = services.waker
     this.#db = db
     this.#clock = clock
     this.#registry = services.registry
@@ -65,13 +68,15 @@ export class BudgetClient {
     return budgetUsageList(this.#db, { budget: name, period }, MOST_USAGE)
   }
 
-  /** Sets another limit, which counts at once. Jobs that wait for the budget are tried at their full hour, or by `retry`. */
+  /** Sets another limit, which counts at once. If it lets jobs run, those that wait for the budget are due at once. */
   async adjust(name: string, { limit, period, ...options }: AdjustOptions): Promise<BudgetStatus> {
     const by = author(options.by)
     const budget = await this.#find(name)
     if (limit !== null) checkLimit(limit, name)
     const only = period === 'current' ? (await this.get(name)).period : this.#periodOf(budget, { period })
-    return this.#budgets.adjust(budget, { limit, by, period: only })
+    const status = await this.#budgets.adjust(budget, { limit, by, period: only })
+    this.#waker.wake(await this.#budgets.resume(budget))
+    return status
   }
 
   #periodOf(budget: Budget, { period }: { period?: string | undefined }): string | null {

@@ -18,6 +18,6 @@ export const explainBudget: Explainer = async (job, { db, now, registry }) => {
     mechanism: 'budget',
     sentence: `${stand}. ${course}`,
     until: level === 'QUEUE' ? triedAt : status.endsAt,
-    remedy: `millrace budgets set ${budget.name} --limit N, then millrace retry ${job.id}`,
+    remedy: `millrace budgets set ${budget.name} --limit N`,
   }
 }

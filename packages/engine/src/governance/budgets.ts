@@ -5,11 +5,12 @@
 // period's `notified`; if it dies before it speaks, nobody does.
 import { type Clock, monotonicMs } from '../clock.ts'
 import { type Budget, checkAmount } from '../contract/budget.ts'
-import { LeaseLost } from '../errors.ts'
+import { type BudgetRefusal, LeaseLost } from '../errors.ts'
 import { isTransient } from '../sql-state.ts'
 import { auditWrite } from '../store/audit.ts'
 import {
   type BudgetRow,
+  budgetHold,
   budgetLimit,
   budgetLook,
   budgetNotified,
@@ -18,6 +19,7 @@ import {
   budgetReading,
   budgetRelease,
   budgetReserve,
+  budgetResume,
   budgetSpend,
 } from '../store/budgets.ts'
 import { type Database, isConnectionFailure, type Session } from '../store/db.ts'
@@ -60,6 +62,7 @@ export interface BudgetServices {
 
 /** So often a run that starts writes down what a source says. */
 const READING_MS = 10_000
+const RESUMED_AT_ONCE = 1_000
 const REPEAT_AFTER_MS = [100, 300, 1_000, 3_000]
 
 export class Budgets {
@@ -117,6 +120,27 @@ export class Budgets {
 
   async release(run: BudgetRun, reservation: string): Promise<void> {
     await budgetRelease(this.#db, run.fence, reservation)
+  }
+
+  /** The run was refused, and its job will wait: a raise of the limit makes it due. Without the note it is due at the full hour. */
+  async hold(run: BudgetRun, { budget, level, retryAt }: BudgetRefusal): Promise<void> {
+    if (level !== 'QUEUE') return
+    await budgetHold(this.#db, run.fence, { budget, until: retryAt }).catch((error: unknown) =>
+      this.#services.onError('note that a job waits for its budget', error),
+    )
+  }
+
+  /** Makes the jobs due that wait for a budget, if it lets them run. Answers with their queues. */
+  async resume(budget: Budget): Promise<string[]> {
+    const { level } = await budgetStatus(this.#db, this.#now(), budget)
+    if (level === 'QUEUE' || level === 'HARD_STOP') return []
+    const queues = new Set<string>()
+    for (let isMore = true; isMore; ) {
+      const { freed, queues: some } = await budgetResume(this.#db, this.#now(), budget.name, RESUMED_AT_ONCE)
+      for (const queue of some) queues.add(queue)
+      isMore = freed === RESUMED_AT_ONCE
+    }
+    return [...queues]
   }
 
   /** The run has ended: nothing is reserved for it any more. */

@@ -10,7 +10,7 @@ import { type LetterRetention, letterRetention } from '../contract/letter-retent
 import type { Registry } from '../contract/registry.ts'
 import { HistoryRefused } from '../errors.ts'
 import { declareHistory } from '../governance/history.ts'
-import { budgetPeriodPrune, budgetReservationSweep } from '../store/budgets.ts'
+import { budgetHoldPrune, budgetPeriodPrune, budgetReservationSweep } from '../store/budgets.ts'
 import { cataloguePrune } from '../store/catalogue.ts'
 import type { Database } from '../store/db.ts'
 import { deadLetterPrune } from '../store/dead-letters.ts'
@@ -33,6 +33,7 @@ const FORGET_WORKERS_AFTER_MS = 24 * HOUR_MS
 const FORGET_DECLARATIONS_AFTER_MS = 30 * 24 * HOUR_MS
 const LETTERS_AT_ONCE = 1_000
 const RESERVATIONS_AT_ONCE = 1_000
+const HOLDS_AT_ONCE = 10_000
 /** A year and the month that is compared with it. */
 const PERIOD_MONTHS_KEPT = 13
 const PERIODS_AT_ONCE = 1_000
@@ -57,6 +58,7 @@ export interface HousekeepingResult {
   workersForgotten: number
   lettersForgotten: number
   reservationsForgotten: number
+  holdsForgotten: number
   /** Of budgets. */
   periodsForgotten: number
   onceKeysForgotten: number
@@ -107,6 +109,7 @@ export class Housekeeper implements Ticker<HousekeepingResult> {
       workersForgotten: await workerPrune(this.#db, null, FORGET_WORKERS_AFTER_MS),
       lettersForgotten: letters === null ? 0 : await deadLetterPrune(this.#db, now, letters, LETTERS_AT_ONCE),
       reservationsForgotten: await budgetReservationSweep(this.#db, RESERVATIONS_AT_ONCE),
+      holdsForgotten: await budgetHoldPrune(this.#db, now, HOLDS_AT_ONCE),
       periodsForgotten: await budgetPeriodPrune(this.#db, now, PERIOD_MONTHS_KEPT, PERIODS_AT_ONCE),
       stepsKept: await stepKeep(this.#db, now, STEPS_AT_ONCE),
       onceKeysForgotten: await oncePrune(this.#db, now, ONCE_KEYS_AT_ONCE),

@@ -159,6 +159,26 @@ export async function budgetReservationSweep(session: Session, limit: number): P
   return (await session.run('budgetReservationSweep', [limit])).length
 }
 
+/** The job of this run is about to wait until then. */
+export async function budgetHold(session: Session, run: RunKey, hold: { budget: string; until: Date }): Promise<void> {
+  await session.run('budgetHold', [hold.budget, run.id, run.runId, hold.until])
+}
+
+/** Makes jobs due that wait for a budget, at most `limit`. `freed`: how many holds are gone. */
+export async function budgetResume(
+  session: Session,
+  now: Now,
+  budget: string,
+  limit: number,
+): Promise<{ freed: number; queues: string[] }> {
+  const [row] = await session.run<{ freed: number; queues: string[] }>('budgetResume', [now, budget, limit])
+  return row as { freed: number; queues: string[] }
+}
+
+export async function budgetHoldPrune(session: Session, now: Now, limit: number): Promise<number> {
+  return (await session.run('budgetHoldPrune', [now, limit])).length
+}
+
 /** Answers with how many periods were forgotten. */
 export async function budgetPeriodPrune(session: Session, now: Now, months: number, limit: number): Promise<number> {
   return (await session.run('budgetPeriodPrune', [now, months, limit])).length

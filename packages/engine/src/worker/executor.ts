@@ -134,7 +134,7 @@ export class Executor {
   }
 
   #conclude(run: Run, context: RunningContext, ending: Ending): void {
-    if ('thrown' in ending && run.abortReason === undefined) run.hardStop = hardStopOf(ending.thrown)
+    if ('thrown' in ending && run.abortReason === undefined) run.refusedBy = refusalOf(ending.thrown)
     if ('thrown' in ending && ending.thrown instanceof RetryAfter) this.#services.onPostponed(run, ending.thrown)
     const ageMs = run.ageMs(this.#services.clock.databaseNow())
     const settlement = endingOf(() => verdict({ run, ending, ageMs, logs: context.recording(), random: Math.random() }))
@@ -219,8 +219,8 @@ async function endingLater(work: PromiseLike<unknown>, finish: (() => void) | un
   }
 }
 
-function hardStopOf(thrown: unknown): BudgetExceeded | undefined {
-  return thrown instanceof BudgetExceeded && thrown.level === 'HARD_STOP' ? thrown : undefined
+function refusalOf(thrown: unknown): BudgetExceeded | undefined {
+  return thrown instanceof BudgetExceeded ? thrown : undefined
 }
 
 function isThenable(value: unknown): value is PromiseLike<unknown> {

@@ -31,6 +31,7 @@ export class RunBudgets {
       run.budget = await this.#services.budgets.admit(budget)
       return undefined
     } catch (thrown) {
+      if (thrown instanceof BudgetExceeded) await this.#services.budgets.hold(run, thrown)
       if (thrown instanceof BudgetExceeded || !isPassing(thrown)) return { thrown }
       // Nobody knows what is left: not the job's fault, so it keeps its attempt.
       this.#services.onError('look at a budget', thrown)
@@ -44,9 +45,14 @@ export class RunBudgets {
     const { budgets } = this.#services
     return {
       look: () => budgets.look(budget),
-      reserve: (reservation) => {
+      reserve: async (reservation) => {
         run.hasCharged = true
-        return budgets.reserve(budget, run, reservation)
+        try {
+          return await budgets.reserve(budget, run, reservation)
+        } catch (thrown) {
+          if (thrown instanceof BudgetExceeded) await budgets.hold(run, thrown)
+          throw thrown
+        }
       },
       spend: (spending, tx) => {
         run.hasCharged = true

@@ -41,8 +41,8 @@ export class Run {
   hasCharged = false
   /** It has spent in a transaction of its handler: nobody was told of thresholds yet. */
   hasUntold = false
-  /** Its budget is spent: that is why its job is cancelled. */
-  hardStop: BudgetRefusal | undefined
+  /** Its budget refused it: that is why its job is cancelled, or waits. */
+  refusedBy: BudgetRefusal | undefined
   #controller: AbortController | undefined
   #abortReason: unknown
   #redactor: Redactor | undefined

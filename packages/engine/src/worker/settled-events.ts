@@ -16,7 +16,7 @@ export function reportSettled(events: Events, { run, settlement }: Entry, result
     case 'finish':
       if (settlement.status === 'cancelled') {
         events.emit('job_cancelled', { job: run.ref(), reason: settlement.reason ?? '' })
-        if (run.hardStop !== undefined) events.emit('budget_hard_stop', { job: run.ref(), budget: run.hardStop })
+        if (run.refusedBy !== undefined) events.emit('budget_hard_stop', { job: run.ref(), budget: run.refusedBy })
       } else if (events.has('job_completed')) {
         events.emit('job_completed', { job: run.ref(), durationMs: monotonicMs() - run.startedAtMs })
       }
@@ -30,6 +30,7 @@ export function reportSettled(events: Events, { run, settlement }: Entry, result
         })
       } else if (settlement.crash === 'clear') {
         events.emit('job_snoozed', { job: run.ref(), delayMs: settlement.delayMs ?? 0 })
+        if (run.refusedBy !== undefined) events.emit('budget_hold', { job: run.ref(), budget: run.refusedBy })
       }
       break
     case 'bury':

@@ -125,7 +125,7 @@ test('a waiting job is told which budget holds it, how full that is, and when it
     sentence:
       'Budget "ai-tagging" is at QUEUE: 920 of 1000 cents used in 2026-11 (92 %). The job is tried again at 2026-11-15T23:00:00.000Z and loses no attempt.',
     until: new Date('2026-11-15T23:00:00Z'),
-    remedy: `millrace budgets set ai-tagging --limit N, then millrace retry ${id}`,
+    remedy: 'millrace budgets set ai-tagging --limit N',
   })
   const snoozed = t.millrace.work({ handlers: [implement(tag, () => {})] })
   await jobEvent(t.millrace, 'job_snoozed', id)

@@ -29,11 +29,12 @@ async function inline(handler: Handler<typeof tag>, spentBefore = 0) {
   const clock = fakeClock(START)
   const millrace = t.client([tag, plain], { clock })
   if (spentBefore > 0) await t.sql(spent(spentBefore))
-  const heard: { [Name in 'budget_hard_stop' | 'budget_threshold']: MillraceEvents[Name][] } = {
+  const heard: { [Name in 'budget_hold' | 'budget_hard_stop' | 'budget_threshold']: MillraceEvents[Name][] } = {
+    budget_hold: [],
     budget_hard_stop: [],
     budget_threshold: [],
   }
-  for (const name of ['budget_hard_stop', 'budget_threshold'] as const)
+  for (const name of ['budget_hold', 'budget_hard_stop', 'budget_threshold'] as const)
     millrace.events.on(name, (event) => heard[name].push(event as never))
   const implementation = implement(tag, handler)
   return { ...t, millrace, clock, heard, implementation, run: () => runJob(implementation, {}, { millrace }) }
@@ -63,14 +64,46 @@ test('from 90 % on a job waits for the next full hour, loses no attempt, and its
   expect((await t.millrace.job(run.job.id))?.runAt).toEqual(new Date('2026-11-15T13:00:00.000Z'))
 })
 
-test('a job that waits runs at the full hour after the limit was raised, and each hour until then looks again', async () => {
+test('a job that waits looks again each hour, and runs at once when the limit is raised', async () => {
   await using t = await inline(() => 'ran', 950)
   await t.millrace.enqueue(tag, {})
   const runs = await drain(t.millrace, [t.implementation], { advance: '1h' })
   expect(runs.map(({ outcome }) => outcome)).toEqual(['snoozed', 'snoozed'])
   await t.millrace.budgets.adjust('ai-tagging', { limit: 2_000, by: 'ops' })
-  const after = await drain(t.millrace, [t.implementation], { advance: '1h' })
+  const after = await drain(t.millrace, [t.implementation])
   expect(after.map(({ outcome }) => outcome)).toEqual(['completed'])
+  expect(await t.sql('select from millrace.budget_hold')).toEqual([])
+})
+
+test('a raise that is too small, or one of another period, leaves jobs waiting, and so are jobs that wait for something else', async () => {
+  await using t = await inline(() => 'ran', 950)
+  const { id: held } = await t.millrace.enqueue(tag, {})
+  const { id: delayed } = await t.millrace.enqueue(tag, {}, { delay: '30m' })
+  await drain(t.millrace, [t.implementation])
+  const dueAt = async (id: string) => (await t.millrace.job(id))?.runAt.toISOString().slice(11, 19)
+  await t.millrace.budgets.adjust('ai-tagging', { limit: 1_001, by: 'ops' })
+  await t.millrace.budgets.adjust('ai-tagging', { limit: 9_000, by: 'ops', period: '2026-12' })
+  expect(await dueAt(held)).toBe('13:00:00')
+  await t.millrace.budgets.adjust('ai-tagging', { limit: 2_000, by: 'ops' })
+  expect([await dueAt(held), await dueAt(delayed)]).toEqual(['12:34:56', '13:04:56'])
+})
+
+test('listeners hear of every job that its budget holds', async () => {
+  await using t = await inline(() => expect.unreachable(), 900)
+  const { id } = (await t.run()).job
+  expect(t.heard.budget_hold).toMatchObject([
+    { job: { id }, budget: { budget: 'ai-tagging', unit: 'cents', used: 900, limit: 1_000, level: 'QUEUE' } },
+  ])
+  expect(t.heard.budget_hard_stop).toEqual([])
+})
+
+test('a reservation that does not fit now holds the job until the limit is raised', async () => {
+  await using t = await inline(async (_, { budget }) => void (await budget.reserve(600)), 500)
+  await t.millrace.enqueue(tag, {})
+  expect((await drain(t.millrace, [t.implementation])).map(({ outcome }) => outcome)).toEqual(['snoozed'])
+  expect(t.heard.budget_hold).toMatchObject([{ budget: { amount: 600 } }])
+  await t.millrace.budgets.adjust('ai-tagging', { limit: 2_000, by: 'ops' })
+  expect((await drain(t.millrace, [t.implementation])).map(({ outcome }) => outcome)).toEqual(['completed'])
 })
 
 test('at 100 % a job is cancelled with the reason, once and for all, and listeners hear of it', async () => {
