@@ -12,7 +12,7 @@ import { isNoPartition } from '../sql-state.ts'
 import { auditWrite } from '../store/audit.ts'
 import type { Database } from '../store/db.ts'
 import { historyBy } from '../store/history.ts'
-import { jobTake, type TakenJob } from '../store/job-changes.ts'
+import { jobBlock, jobTake, type TakenJob } from '../store/job-changes.ts'
 import { isJobId } from '../store/job-id.ts'
 import { type Job, jobGet } from '../store/jobs.ts'
 import { workKeysOf } from '../store/keyed-work.ts'
@@ -84,6 +84,8 @@ function write({ db, clock, registry }: FailServices, id: string, decision: Deci
     if (taken === undefined) return undefined
     const settlement = settlementOf(registry, taken, decision)
     await settle(tx, now, [settlement])
+    // It had not been admitted: others of its key come first.
+    if (settlement.kind === 'requeue' && taken.wasBlocked && taken.orderKey !== null) await jobBlock(tx, id)
     const { by } = decision
     const details = { attempt: taken.attempt, became: settlement.kind === 'bury' ? 'dead' : 'waiting' }
     await auditWrite(tx, now, { by, action: 'job.fail', target: id, tenant: taken.tenant, details })

@@ -64,12 +64,18 @@ export interface TakenJob extends KeyedRow {
   attempt: number
   maxAttempts: number
   workflowId: string | null
+  /** It waited for others of its key, for its tenant, or both. */
+  wasBlocked: boolean
 }
 
 /** In the transaction that settles it. */
 export async function jobTake(tx: Session, now: Now, id: string): Promise<TakenJob | undefined> {
   const [taken] = await tx.run<TakenJob>('jobTake', [now, id])
   return taken
+}
+
+export async function jobBlock(session: Session, id: string): Promise<void> {
+  await session.run('jobBlock', [id])
 }
 
 export type ArchivedStatus = 'completed' | 'cancelled' | 'dead'

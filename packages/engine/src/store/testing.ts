@@ -3,10 +3,6 @@ import type { Now } from '../clock.ts'
 import { textArray } from './arrays.ts'
 import type { Session } from './db.ts'
 
-export async function jobBlock(session: Session, id: string): Promise<void> {
-  await session.run('jobBlock', [id])
-}
-
 /** When the next waiting job of these queues and types becomes due, or null when nothing waits. */
 export async function jobDueNext(
   session: Session,

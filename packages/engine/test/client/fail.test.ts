@@ -102,6 +102,16 @@ describe('a job that is failed by hand', () => {
     expect(await t.millrace.job(next)).toMatchObject({ status: 'pending' })
   })
 
+  test('does not overtake others of its order key', async () => {
+    await using t = await prepared()
+    const { id } = await t.millrace.enqueue(ordered, {})
+    const { id: next } = await t.millrace.enqueue(ordered, {})
+    expect(await t.millrace.fail(next, words)).toMatchObject({ status: 'retrying', attempt: 1 })
+    expect(await t.millrace.job(next)).toMatchObject({ status: 'blocked', attempt: 1 })
+    await t.millrace.cancel(id, { by: 'ann' })
+    expect(await t.millrace.job(next)).toMatchObject({ status: 'failed' })
+  })
+
   test('fails its workflow, if it was a step of one', async () => {
     await using t = await setup()
     const single = defineWorkflow('single').step('only', task, { payload: () => ({}) })

@@ -1,4 +1,4 @@
--- Make a waiting job wait for something other than time. For millrace/testing only: nothing else writes it yet.
+-- Make a waiting job wait for something other than time: its order key after it was failed by hand; or for millrace/testing.
 -- Params:  $1 id bigint
 -- Returns: nothing
 -- Locks:   that job row

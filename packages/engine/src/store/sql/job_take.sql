@@ -6,7 +6,7 @@
 -- Locks:   that job row; waits for a claim or settlement that is under way.
 -- Index:   job_pkey
 with found as materialized (
-  select id, worker_id
+  select id, status as was
   from millrace.job
   where id = $2::bigint
   for no key update
@@ -23,4 +23,4 @@ set status = 'processing',
 from found
 where job.id = found.id
 returning job.id, run_id, job.worker_id as holder, type, queue, tenant, attempt, max_attempts, workflow_id, order_key, limit_key,
-  tenant_jobs;
+  tenant_jobs, found.was = 'blocked' as was_blocked;
