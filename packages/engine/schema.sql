@@ -350,6 +350,7 @@ create table millrace.job_archive (
   last_error      text,
   payload         jsonb,
   result          jsonb,
+  logs            jsonb,
   constraint job_archive_status_check check ((status = any (array['completed', 'cancelled', 'dead'])))
 ) partition by list (retention);
 create index job_archive_by_id_idx on millrace.job_archive (id);

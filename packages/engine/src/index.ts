@@ -93,6 +93,7 @@ export { type EncryptionKey, type EncryptionOptions, encryptionFrom } from './co
 export type { KeyLimitPolicy, OrderPolicy } from './contract/keyed.ts'
 export type { LetterRetentionOptions } from './contract/letter-retention.ts'
 export { defineLimit, type Limit, type LimitOptions } from './contract/limit.ts'
+export type { LogsOption } from './contract/logs.ts'
 export { cancel, discard, type Outcome, RetryAfter, snooze } from './contract/outcome.ts'
 export type { SealOptions } from './contract/own-sealed.ts'
 export { type CheckedPayload, checkPayload } from './contract/payload.ts'

@@ -33,6 +33,8 @@ async function act(id: string, options: ClientOptions, command: Command): Promis
     const links = { letter: await letterOf(millrace, job), workflow: await workflowOf(millrace, job) }
     print(block(job, { ...links, silence, paused: pausedBy(pauses) || null }))
     if (attempts.length > 0) print(`\n${table(['ATTEMPT', 'FAILED', 'ERROR'], attempts.map(attemptRow))}`)
+    const lines = linesOf(job)
+    if (lines.length > 0) print(`\n${table(['LOG', 'AFTER', 'MESSAGE'], lines)}`)
     if (steps.length > 0) print(`\n${table(['STEP', 'FINISHED', 'TOOK'], steps.map(stepRow))}`)
   })
 }
@@ -115,6 +117,23 @@ function block(job: JobDetails, links: Links): string {
     ['Last error', job.lastError],
     ['Payload', JSON.stringify(job.payload)],
     ['Result', job.result === null ? null : JSON.stringify(job.result)],
+  ])
+}
+
+interface LogLine {
+  level: string
+  ms: number
+  msg: string
+  fields?: string
+}
+
+/** What the run that ended the job has logged, where that is kept. */
+function linesOf({ logs }: JobDetails): string[][] {
+  if (!Array.isArray(logs)) return []
+  return (logs as LogLine[]).map(({ level, ms, msg, fields = '' }) => [
+    level,
+    `${ms / 1_000} s`,
+    oneLine(`${msg} ${fields}`, 100),
   ])
 }
 

@@ -29,6 +29,7 @@ export function contractsFrom(documents: readonly NamedDocument[], own: Registry
 function contractFrom(type: string, document: CatalogueType, parts: Parts): JobContract {
   const { version, speed, retention, history, examples, allowSecrets, sensitive, order, keyLimit } = document
   return {
+    logs: 'off',
     ...{ type, version, speed, retention, history, examples, allowSecrets, sensitive },
     queue: parts.queue(document.queue),
     payload: document.schema === null ? uncheckedPayload : payloadBySchema(document.schema),

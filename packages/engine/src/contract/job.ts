@@ -6,6 +6,7 @@ import { type Duration, toMs } from './duration.ts'
 import { type HistoryOption, resolveHistory } from './history.ts'
 import { type KeyedWork, type KeyLimitPolicy, type OrderPolicy, resolveKeyedWork } from './keyed.ts'
 import type { Limit } from './limit.ts'
+import { type LogsOption, resolveLogs } from './logs.ts'
 import type { Queue, QueueOptions } from './queue.ts'
 import { type RedrivePolicy, type ResolvedRedrive, resolveRedrive } from './redrive.ts'
 import { type Backoff, DEFAULT_ATTEMPTS, defaultBackoff, type RetryPolicy } from './retry.ts'
@@ -54,6 +55,8 @@ export interface JobDefinition<
   cost?: (payload: StandardSchemaV1.InferInput<Payload>) => number
   /** Default 'standard'. */
   retention?: Retention
+  /** 'keep': the last log lines of a run that succeeds are kept with the archived job. Default: the queue's, else 'off'. */
+  logs?: LogsOption
   /** 'full': every transition of its jobs is kept for 30 days. Default: the queue's, else 'off'. */
   history?: HistoryOption
   /** Let its dead letters go back to work by themselves. Default: a person decides. */
@@ -101,6 +104,7 @@ export interface JobContract<
   readonly costOf: ((payload: never) => number) | undefined
   readonly retention: Retention
   readonly history: HistoryOption
+  readonly logs: LogsOption
   readonly redrive: ResolvedRedrive | undefined
   readonly budget: Budget | undefined
   readonly services: readonly (Service | string)[]
@@ -189,6 +193,7 @@ export function defineJob<
     limits: definition.limits ?? [],
     costOf: definition.cost,
     retention,
+    logs: resolveLogs(type, { logs: definition.logs, queue: queue.options.logs, retention }),
     history: resolveHistory(type, { history: definition.history, queue: queue.options.history, retention }),
     redrive: resolveRedrive(type, definition.redrive),
     budget: definition.budget,

@@ -3,6 +3,7 @@ import { type BoostOptions, type BoostStep, boostSteps } from './boost.ts'
 import { type Duration, toMs } from './duration.ts'
 import type { HistoryOption } from './history.ts'
 import type { Limit } from './limit.ts'
+import type { LogsOption } from './logs.ts'
 import { type QueueFacts, queueFacts } from './queue-facts.ts'
 import type { RetryPolicy } from './retry.ts'
 
@@ -19,6 +20,8 @@ export interface QueueOptions extends QueueFacts {
   timeout?: Duration
   /** For types that say nothing themselves. */
   retry?: RetryPolicy
+  /** 'keep': the last log lines of runs that succeed are kept with the archived jobs; types can say otherwise. Default 'off'. */
+  logs?: LogsOption
   /** 'full': every transition of its jobs is kept for 30 days; types can say otherwise. Default 'off'. */
   history?: HistoryOption
   /** How many jobs a tenant may have waiting and running in it, and what becomes of more. Default: no limit. */

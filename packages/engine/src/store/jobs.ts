@@ -169,10 +169,12 @@ export interface Job {
 export interface JobDetails extends Job {
   /** What its handler said last by ctx.progress; null: nothing, or it does not run. */
   progress: JobProgress | null
+  /** The last log lines of the run that ended it, where its queue or type keeps them. */
+  logs: unknown
 }
 
 export async function jobGet(session: Session, id: string): Promise<JobDetails | undefined> {
-  const [row] = await session.run<Job & { progress: StoredProgress }>('jobGet', [id])
+  const [row] = await session.run<Job & { progress: StoredProgress; logs: unknown }>('jobGet', [id])
   return row && { ...row, progress: progressOf(row.progress) }
 }
 

@@ -31,6 +31,8 @@ export interface Finish extends EndKey {
   result: string | null
   /** Null of a cancelled one: the reason of whoever asked. */
   reason: string | null
+  /** JSON text: the last log lines of the run, where they are kept. */
+  logs?: string | null
   retention: Retention
 }
 
@@ -129,6 +131,7 @@ const statements: { finish: Statement<Finish>; requeue: Statement<Requeue>; bury
       sharedArray(batch, (each) => each.retention),
       batch.every((each) => each.result === null) ? '[]' : jsonArray(batch.map(({ result }) => `[${result ?? ''}]`)),
       sparseArray(batch, (each) => each.reason),
+      batch.every((each) => each.logs == null) ? '[]' : jsonArray(batch.map(({ logs }) => logs ?? 'null')),
     ]),
 
   requeue: (session, now, batch) =>

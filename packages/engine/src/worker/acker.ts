@@ -241,7 +241,8 @@ const unrecordable = {
 
 /** The same outcome with nothing in it that Postgres could refuse. */
 function withoutDetails(settlement: Settlement): Settlement {
-  if (settlement.kind === 'finish') return { ...settlement, result: null, reason: 'result could not be stored' }
+  if (settlement.kind === 'finish')
+    return { ...settlement, result: null, logs: null, reason: 'result could not be stored' }
   if (settlement.kind === 'bury') return { ...settlement, failure: unrecordable }
   return settlement.failure === null ? settlement : { ...settlement, failure: unrecordable }
 }

@@ -175,7 +175,10 @@ export class RunningContext implements JobContext {
   }
 
   get log(): Logger {
-    this.#recorder ??= new FlightRecorder(this.#services.logger, this.#run)
+    if (this.#recorder === undefined) {
+      this.#recorder = new FlightRecorder(this.#services.logger, this.#run)
+      this.#run.recorder = this.#recorder
+    }
     return this.#recorder
   }
 

@@ -43,6 +43,8 @@ export class Run {
   hasUntold = false
   /** Its budget refused it: that is why its job is cancelled, or waits. */
   refusedBy: BudgetRefusal | undefined
+  /** Keeps its last log lines. Undefined: it has said nothing. */
+  recorder: { recording(): string | null } | undefined
   #controller: AbortController | undefined
   #abortReason: unknown
   #redactor: Redactor | undefined

@@ -143,8 +143,9 @@ function requeue(run: Run, how: { delayMs: number; refund: boolean }): Settlemen
 
 function finish(run: Run, status: 'completed' | 'cancelled', result: string | null, reason: string | null): Settlement {
   const { id, workflowId } = run.job
-  const { retention } = run.contract
-  return { kind: 'finish', id, runId: run.runId, workflowId, status, result, reason, retention }
+  const { retention, logs: kept } = run.contract
+  const logs = kept === 'keep' ? (run.recorder?.recording() ?? null) : null
+  return { kind: 'finish', id, runId: run.runId, workflowId, status, result, reason, logs, retention }
 }
 
 function completed(run: Run, value: unknown): Settlement | Promise<Settlement> {

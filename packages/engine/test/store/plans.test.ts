@@ -77,7 +77,7 @@ function settlementsOf(runs: readonly { id: string }[], runId: string) {
   const ids = `{${runs.map(({ id }) => id).join()}}`
   const failure = ['E', 'm', 's', 'f', '{}'].map(list)
   return [
-    ['jobFinish', [null, ids, `{${runId}}`, list('1'), '{completed}', '{standard}', '[[1]]', list('r')]],
+    ['jobFinish', [null, ids, `{${runId}}`, list('1'), '{completed}', '{standard}', '[[1]]', list('r'), '[]']],
     ['jobRequeue', [null, ids, list(runId), list('0'), list('false'), list('clear'), ...failure]],
     ['jobBury', [null, ids, list(runId), list('exhausted'), ...failure, list('standard'), list('false')]],
   ] as const satisfies [keyof typeof statementTexts, unknown[]][]

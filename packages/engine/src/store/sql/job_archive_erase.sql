@@ -5,7 +5,7 @@
 -- Index:   job_archive_by_id_idx
 -- A dead job's reason is one of ours; a cancelled one's is somebody's words. A dedup key is made of the payload.
 update millrace.job_archive
-set payload = '{"erased": true}', result = null, dedup_key = null,
+set payload = '{"erased": true}', result = null, logs = null, dedup_key = null,
     last_error = case when last_error is not null then '[erased]' end,
     reason = case status when 'cancelled' then 'erased' else reason end
 where id = any($1::bigint[])

@@ -14,7 +14,8 @@ select
     select jsonb_build_object('done', done, 'total', total, 'note', note, 'at', updated_at)
     from millrace.job_progress
     where job_id = job.id and run_id = job.run_id and job.status = 'processing'
-  ) as progress
+  ) as progress,
+  null::jsonb as logs
 from millrace.job
 where id = $1
 union all
@@ -22,7 +23,7 @@ select
   id, status, type, queue, tenant, priority, payload, payload_version, run_at, attempt, max_attempts, crashes, run_id,
   worker_id, started_at, finished_at, dedup_key, coalesce(correlation_id, 'job-' || id) as correlation_id,
   parent_job_id, workflow_id, created_by, last_error, last_error_at,
-  reason, result, created_at, null::jsonb as progress
+  reason, result, created_at, null::jsonb as progress, logs
 from millrace.job_archive
 where id = $1
 limit 1;
