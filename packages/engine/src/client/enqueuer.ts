@@ -9,6 +9,7 @@ import { DatabaseUnavailable, InvalidDefinition, InvalidPayload, SecretInPayload
 import type { Events } from '../events.ts'
 import type { Admitter } from '../governance/admitter.ts'
 import { type KeyedResult, type KeyedWrite, needsTransaction } from '../governance/dedupe.ts'
+import type { Asking } from '../governance/tenant-gate.ts'
 import type { Logger } from '../logger.ts'
 import { isNotifyQueueFull } from '../sql-state.ts'
 import { type Database, isConnectionFailure, type Session } from '../store/db.ts'
@@ -175,7 +176,11 @@ export class Enqueuer {
     const queues = new Map(prepared.map(({ queue }) => [queue.name, queue]))
     const session = tx === undefined ? this.#db : sessionOn(tx, this.#db.schema)
     demandOwnTenant(session, jobs.map(tenantOf))
-    const limited = await this.#limited(queues, jobs, isOwnTx ? session : this.#db)
+    const limited = await this.#limited(
+      queues,
+      jobs,
+      isOwnTx ? { session } : tx === undefined ? {} : { callers: session },
+    )
     const excesses = limited.length === 0 ? [] : await this.#tenants.excesses(session, limited, jobs)
     const rooms = await this.#tenants.rooms(session, limited)
     const results = await this.#insert(this.#tenants.deferring(jobs, limited), tx, limited)
@@ -191,11 +196,8 @@ export class Enqueuer {
     })
   }
 
-  /**
-   * Nothing is written yet, so whatever fails here is known to have come to nothing. `asking`: not the caller's own
-   * transaction. A new tenant that it registers would be locked until it ends.
-   */
-  async #limited(queues: ReadonlyMap<string, Queue>, jobs: readonly NewJob[], asking: Session): Promise<TenantBatches> {
+  /** Nothing is written yet, so whatever fails here is known to have come to nothing. */
+  async #limited(queues: ReadonlyMap<string, Queue>, jobs: readonly NewJob[], asking: Asking): Promise<TenantBatches> {
     if (jobs.every(({ tenant }) => tenant === null)) return []
     try {
       return await this.#tenants.batches(queues, jobs, asking)
@@ -229,7 +231,7 @@ export class Enqueuer {
   ): Promise<{ ids: readonly (string | null)[]; keys: WorkKey[] }> {
     demandOwnTenant(session, given.jobs.map(tenantOf))
     const queues = new Map([[contract.queue.name, contract.queue]])
-    const limited = await this.#limited(queues, given.jobs, given.tells ? this.#db : session)
+    const limited = await this.#limited(queues, given.jobs, given.tells ? { callers: session } : { session })
     await this.#tenants.demandRoom(session, limited)
     const jobs = this.#tenants.deferring(given.jobs, limited)
     const keys = jobs.flatMap(workKeysOf)

@@ -2,8 +2,11 @@
 import type { Now } from '../clock.ts'
 import { auditWrite, type NewAuditEntry } from '../store/audit.ts'
 import type { Database } from '../store/db.ts'
+import type { WorkKey } from '../store/keyed-work.ts'
+import { type Message, notify } from '../store/notifications.ts'
 import { rulesChanged } from '../store/rules.ts'
-import type { Transaction } from '../store/transaction.ts'
+import type { Queryable } from '../store/statements.ts'
+import { sessionOn, type Transaction } from '../store/transaction.ts'
 import type { Waker } from './waker.ts'
 
 export interface RuleServices {
@@ -12,19 +15,41 @@ export interface RuleServices {
   waker: Waker
 }
 
-/** Workers heed it with their next claim, wherever they are. `entry` can depend on the result of the change. */
+/** A transaction of the caller. */
+interface OwnTransaction {
+  readonly tx: Queryable
+  /** Under which jobs may be let through once it has committed. */
+  readonly keys?: readonly WorkKey[]
+}
+
+/**
+ * Workers heed it with their next claim, wherever they are. `entry` can depend on the result of the change. `own`: a transaction
+ * of the caller, which tells the workers when it commits. Until then it holds the one row of the rules' version, so other changes
+ * of rules wait for it.
+ */
 export async function changeRules<Result>(
   { db, clock, waker }: RuleServices,
   entry: NewAuditEntry | ((result: Result) => NewAuditEntry),
   change: (tx: Transaction) => Promise<Result>,
+  own?: OwnTransaction,
 ): Promise<Result> {
-  const result = await db.transaction(async (tx) => {
+  const changeIn = async (tx: Transaction): Promise<Result> => {
     const changed = await change(tx)
     await auditWrite(tx, clock.databaseNow(), typeof entry === 'function' ? entry(changed) : entry)
     await rulesChanged(tx)
     return changed
-  })
-  await waker.tellWorkers([{ kind: 'rules' }])
+  }
+  if (own === undefined) {
+    const result = await db.transaction(changeIn)
+    await waker.tellWorkers([{ kind: 'rules' }])
+    waker.rulesChanged()
+    return result
+  }
+  const session = sessionOn(own.tx, db.schema)
+  const result = await changeIn(session)
+  const keys = (own.keys ?? []).map((key): Message => ({ kind: 'key', key }))
+  await notify(session, db.schema, [{ kind: 'rules' }, ...keys])
+  // What this process remembers must not hide the change from the rest of the caller's transaction.
   waker.rulesChanged()
   return result
 }

@@ -3,7 +3,7 @@ import type { Queue, TenantJobs } from '../contract/queue.ts'
 import type { EnqueueWarning } from '../contract/warning.ts'
 import { TenantBusy, TenantLimitReached } from '../errors.ts'
 import type { Events, MillraceEvents } from '../events.ts'
-import { TenantGate } from '../governance/tenant-gate.ts'
+import { type Asking, TenantGate } from '../governance/tenant-gate.ts'
 import type { Logger } from '../logger.ts'
 import { isLockTimeout } from '../sql-state.ts'
 import type { Database, Session } from '../store/db.ts'
@@ -59,7 +59,7 @@ export class TenantLimits {
   }
 
   /** Those of the jobs whose tenants are limited. Throws TenantSuspended if one of them may have no jobs at all. */
-  async batches(queues: ReadonlyMap<string, Queue>, jobs: readonly NewJob[], session: Session): Promise<Batch[]> {
+  async batches(queues: ReadonlyMap<string, Queue>, jobs: readonly NewJob[], asking: Asking): Promise<Batch[]> {
     const batches = new Map<string, { tenant: string; queue: string; jobs: number[] }>()
     jobs.forEach(({ tenant, queue }, i) => {
       if (tenant === null) return
@@ -69,7 +69,7 @@ export class TenantLimits {
       else batch.jobs.push(i)
     })
     const all = [...batches.values()]
-    await this.#gate.demand([...new Set(all.map(({ tenant }) => tenant))], session)
+    await this.#gate.demand([...new Set(all.map(({ tenant }) => tenant))], asking)
     return all.flatMap((batch) => {
       const queue = queues.get(batch.queue) as Queue
       const limit = this.#gate.limitOf(batch.tenant, queue)

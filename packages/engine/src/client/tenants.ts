@@ -2,7 +2,9 @@
 import type { Registry } from '../contract/registry.ts'
 import { InvalidDefinition } from '../errors.ts'
 import type { Admitter } from '../governance/admitter.ts'
+import type { NewAuditEntry } from '../store/audit.ts'
 import { tenantKey } from '../store/keyed-work.ts'
+import type { Queryable } from '../store/statements.ts'
 import {
   type OnExcess,
   type Tenant,
@@ -16,6 +18,7 @@ import {
   tenantQueueUnset,
   tenantSet,
 } from '../store/tenants.ts'
+import { demandOwnTenant, type Transaction } from '../store/transaction.ts'
 import { knownContracts } from './catalogue.ts'
 import { author, label, wholeNumber } from './enqueue-options.ts'
 import type { JobManager } from './manage.ts'
@@ -33,6 +36,8 @@ export interface TenantOptions {
 interface Words {
   by: string
   reason?: string
+  /** Your own transaction: the change holds exactly if it commits, and workers hear of it then. */
+  tx?: Queryable
 }
 
 type TenantServices = RuleServices & { registry: Registry; jobs: JobManager; admitter: Admitter }
@@ -45,35 +50,37 @@ export class Tenants {
   }
 
   /** Registers a tenant, or changes its share. Tenants that are not registered are when they first have a job. */
-  async set(name: string, options: TenantOptions, { by }: Words): Promise<Tenant> {
+  async set(name: string, options: TenantOptions, { by, tx }: Omit<Words, 'reason'>): Promise<Tenant> {
     const change: TenantChange = {}
     if (options.weight !== undefined) change.weight = wholeNumber(options.weight, 'weight', 1)
     if (options.minSlots !== undefined) change.minSlots = wholeNumber(options.minSlots, 'minSlots', 0)
     if (options.maxSlots !== undefined)
       change.maxSlots = options.maxSlots === null ? null : wholeNumber(options.maxSlots, 'maxSlots', 0)
     if ((change.weight ?? 1) > 1_000) throw new InvalidDefinition(`weight is ${change.weight}: 1000 is the most.`)
-    return this.#change(name, change, { by, action: 'tenant.set' })
+    return this.#change(name, change, { by, action: 'tenant.set', ...(tx !== undefined && { tx }) })
   }
 
   /** How many jobs it may have waiting and running in a queue, and what happens to more. Deferred jobs that have room now are let through. */
-  async limit(name: string, queue: string, limit: { jobs: number; over: OnExcess }, { by }: Words): Promise<void> {
+  async limit(
+    name: string,
+    queue: string,
+    limit: { jobs: number; over: OnExcess },
+    { by, tx: own }: Words,
+  ): Promise<void> {
     const known = await knownContracts(this.#services)
     known.demandQueue(queue)
     const jobs = wholeNumber(limit.jobs, 'jobs', 0)
     const entry = { by, action: 'tenant.limit', target: queue, tenant: name, details: limit }
-    await changeRules(this.#services, entry, async (tx) => {
+    await this.#changeLimit(entry, { name, queue, own }, async (tx) => {
       await tenantSet(tx, name, {}, by)
       await tenantQueueSet(tx, { tenant: name, queue, maxJobs: jobs, onExcess: limit.over, by })
     })
-    await this.#services.admitter.admit([tenantKey(queue, name)])
   }
 
   /** What the queue says holds again, for deferred jobs too. False: nothing was set. */
-  async unlimit(name: string, queue: string, { by }: Words): Promise<boolean> {
+  async unlimit(name: string, queue: string, { by, tx: own }: Words): Promise<boolean> {
     const entry = { by, action: 'tenant.unlimit', target: queue, tenant: name }
-    const wasSet = await changeRules(this.#services, entry, (tx) => tenantQueueUnset(tx, name, queue))
-    await this.#services.admitter.admit([tenantKey(queue, name)])
-    return wasSet
+    return this.#changeLimit(entry, { name, queue, own }, (tx) => tenantQueueUnset(tx, name, queue))
   }
 
   /** Holds its waiting jobs and aborts the running ones, which go back to wait. Nothing more is enqueued for it. */
@@ -90,10 +97,14 @@ export class Tenants {
     return this.#change(name, { status: 'active', reason: words.reason ?? null }, { ...words, action: 'tenant.resume' })
   }
 
-  /** As suspend, but its waiting jobs are cancelled, and so are the running ones that heed their signal. */
+  /**
+   * As suspend, but its waiting jobs are cancelled, and so are the running ones that heed their signal. Inside `{ tx }` workers do that
+   * after the commit: with their next housekeeping, and the counts are 0.
+   */
   async delete(name: string, words: Words): Promise<Tenant & { cancelled: number; requested: number }> {
     const reason = words.reason ?? null
     const tenant = await this.#change(name, { status: 'deleted', reason }, { ...words, action: 'tenant.delete' })
+    if (words.tx !== undefined) return { ...tenant, cancelled: 0, requested: 0 }
     const jobs = await tenantJobs(this.#services.db, name)
     const why = `tenant "${name}" was deleted${reason === null ? '' : `: ${reason}`}`
     const { cancelled, requested } = await this.#services.jobs.cancelMany(jobs, { reason: why, by: words.by })
@@ -115,10 +126,34 @@ export class Tenants {
     return tenantList(this.#services.db, filter)
   }
 
-  #change(name: string, change: TenantChange, { by, action, reason }: Words & { action: string }): Promise<Tenant> {
+  /** Deferred jobs that have room afterwards are let through: by this process, or by workers after the caller's commit. */
+  async #changeLimit<Result>(
+    entry: NewAuditEntry,
+    { name, queue, own }: { name: string; queue: string; own: Queryable | undefined },
+    change: (tx: Transaction) => Promise<Result>,
+  ): Promise<Result> {
+    const key = tenantKey(queue, name)
+    const changed = async (tx: Transaction) => {
+      demandOwnTenant(tx, [name])
+      return change(tx)
+    }
+    const result = await changeRules(this.#services, entry, changed, own && { tx: own, keys: [key] })
+    if (own === undefined) await this.#services.admitter.admit([key])
+    return result
+  }
+
+  #change(
+    name: string,
+    change: TenantChange,
+    { by, action, reason, tx: own }: Words & { action: string },
+  ): Promise<Tenant> {
     const tenant = label(name, 'tenant')
     if (!tenant) throw new InvalidDefinition('A tenant needs a name.')
     const entry = { by: author(by), action, target: tenant, tenant, details: { ...change, reason } }
-    return changeRules(this.#services, entry, (tx) => tenantSet(tx, tenant, change, by))
+    const set = async (tx: Transaction) => {
+      demandOwnTenant(tx, [tenant])
+      return tenantSet(tx, tenant, change, by)
+    }
+    return changeRules(this.#services, entry, set, own && { tx: own })
   }
 }

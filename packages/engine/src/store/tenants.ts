@@ -63,6 +63,11 @@ export function tenantSeen(session: Session, names: readonly string[]): Promise<
   return session.run('tenantSeen', [textArray(names)])
 }
 
+/** Of those that the session's transaction sees. */
+export function tenantKnown(session: Session, names: readonly string[]): Promise<SeenTenant[]> {
+  return session.run('tenantKnown', [textArray(names)])
+}
+
 export async function tenantJobs(session: Session, tenant: string): Promise<string[]> {
   const rows = await session.run<{ id: string }>('tenantJobs', [tenant])
   return rows.map(({ id }) => id)
