@@ -56,6 +56,22 @@ create table millrace.budget_hold (
 );
 create index budget_hold_for_prune_idx on millrace.budget_hold (until);
 
+create table millrace.budget_notice (
+  id          bigint not null generated always as identity,
+  budget      text not null,
+  period      text not null,
+  threshold   integer not null,
+  spent       bigint not null,
+  spend_limit bigint not null,
+  crossed_at  timestamptz not null,
+  taken_until timestamptz,
+  told_at     timestamptz,
+  constraint budget_notice_pkey primary key (id)
+);
+create index budget_notice_for_prune_idx on millrace.budget_notice (budget, period);
+create index budget_notice_untold_idx on millrace.budget_notice (budget)
+  where (told_at is null);
+
 create table millrace.budget_period (
   budget         text not null,
   period         text not null,

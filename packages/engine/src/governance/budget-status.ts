@@ -33,8 +33,10 @@ export interface BudgetStatus {
   /** When a job is tried again that has to wait: the next full hour. */
   readonly retryAt: Date
   readonly retryInMs: number
-  /** The highest threshold that listeners were told of. */
+  /** The highest threshold that was reached and noted. */
   readonly notified: number
+  /** Some threshold was reached of which no listener has been told yet. */
+  readonly isUntold: boolean
   /** Of a budget that is kept in a table of a program's own. Null: it is not. */
   readonly source: BudgetSourceReading | null
 }
@@ -111,6 +113,7 @@ function statusOf(budget: Budget, row: BudgetRow, read: ReadTable | undefined): 
     retryAt: row.nextHourAt,
     retryInMs: row.nextHourAt.getTime() - row.at.getTime(),
     notified: row.notified,
+    isUntold: row.isUntold,
     source: own === undefined ? null : { readAt: own.readAt, limit: own.limit ?? null },
   }
 }

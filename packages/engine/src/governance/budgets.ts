@@ -1,8 +1,8 @@
 // Reserving, spending and telling: what budgets do besides being looked at.
 //
 // Whatever must be exact happens under the lock of the period's row, in a short transaction of its own. A spend whose
-// reply was lost is said again and counted once. Listeners hear of a threshold from the one process that moved the
-// period's `notified`; if it dies before it speaks, nobody does.
+// reply was lost is said again and counted once. A threshold is written down in the transaction that reaches it. Listeners
+// hear of it from the process that has taken that row; if it dies before it speaks, the next one that looks tells them.
 import { type Clock, monotonicMs } from '../clock.ts'
 import { type Budget, checkAmount } from '../contract/budget.ts'
 import { type BudgetRefusal, LeaseLost } from '../errors.ts'
@@ -13,6 +13,8 @@ import {
   budgetHold,
   budgetLimit,
   budgetLook,
+  budgetNoticeTake,
+  budgetNoticeTold,
   budgetNotified,
   budgetPeriodLimit,
   budgetPeriodLock,
@@ -150,7 +152,7 @@ export class Budgets {
 
   async adjust(budget: Budget, { limit, period, by }: Adjustment): Promise<BudgetStatus> {
     const now = this.#now()
-    const key = await this.#db.transaction(async (tx) => {
+    const status = await this.#db.transaction(async (tx) => {
       const locked = await this.#lock(tx, budget, period)
       const before = await budgetStatus(tx, now, budget, locked)
       // From now on means now too: a limit that was set for this period only would stand before it.
@@ -160,9 +162,8 @@ export class Budgets {
       const after = await budgetStatus(tx, now, budget, locked)
       const details = { from: before.limit, to: after.limit, limitFrom: after.limitFrom, period }
       await auditWrite(tx, now, { by, action: 'budget.adjust', target: budget.name, details })
-      return locked
+      return this.#noted(tx, after)
     })
-    const status = await budgetStatus(this.#db, now, budget, key)
     await this.#tell(budget, status)
     return status
   }
@@ -175,7 +176,9 @@ export class Budgets {
     const charge = { id, budget: budget.name, period: row.period, amount, calls, type, createdBy }
     const isNew = await budgetSpend(tx, now, run.fence, charge)
     if (isNew) await addToSource(budget, tx, row, { amount, calls, type, createdBy, details })
-    return budgetStatus(tx, now, budget, row.period)
+    const status = await budgetStatus(tx, now, budget, row.period)
+    // What counts locks the row of the period.
+    return isNew ? this.#noted(tx, status) : status
   }
 
   /** The key of the period, whose row is ours until the transaction ends. */
@@ -187,12 +190,13 @@ export class Budgets {
 
   /** Mostly there is nothing to tell, and this costs nothing. After a raise the lower thresholds are armed again. */
   async #tell(budget: Budget, seen: BudgetStatus): Promise<void> {
-    if (reachedThreshold(seen) === seen.notified) return
+    const isNoted = reachedThreshold(seen) === seen.notified
+    if (isNoted && !seen.isUntold) return
     try {
-      const { before, status } = await this.#db.transaction((tx) => this.#notify(tx, budget, seen.period))
-      for (const threshold of newThresholds(before, status.notified)) this.#services.onThreshold(threshold, status)
+      if (!isNoted) await this.#db.transaction((tx) => this.#notify(tx, budget, seen.period))
+      await this.#tellNotices(budget)
     } catch (error) {
-      // Whoever looks next tells it. What was asked for is done, and must not fail because of this.
+      // The next look tells it. What was asked for is done, and must not fail because of this.
       this.#services.onError('tell the threshold of a budget', error)
     }
   }
@@ -208,12 +212,34 @@ export class Budgets {
     }
   }
 
-  async #notify(tx: Session, budget: Budget, wanted: string): Promise<{ before: number; status: BudgetStatus }> {
+  async #tellNotices(budget: Budget): Promise<void> {
+    const notices = await budgetNoticeTake(this.#db, budget.name)
+    if (notices.length === 0) return
+    for (const { period, threshold } of notices) {
+      const status = await budgetStatus(this.#db, this.#now(), budget, period)
+      this.#services.onThreshold(threshold, status)
+    }
+    await budgetNoticeTold(
+      this.#db,
+      this.#now(),
+      notices.map(({ id }) => id),
+    )
+  }
+
+  /** Spent or limited elsewhere: by SQL, or in the program's own table. */
+  async #notify(tx: Session, budget: Budget, wanted: string): Promise<void> {
     const period = await this.#lock(tx, budget, wanted)
-    const status = await budgetStatus(tx, this.#now(), budget, period)
-    const notified = reachedThreshold(status)
-    if (notified !== status.notified) await budgetNotified(tx, { budget: budget.name, period }, notified)
-    return { before: status.notified, status: { ...status, notified } }
+    await this.#noted(tx, await budgetStatus(tx, this.#now(), budget, period))
+  }
+
+  /** Writes down which thresholds are reached. The row of the period is locked. */
+  async #noted(tx: Session, status: BudgetStatus): Promise<BudgetStatus> {
+    const { budget, period, spent, limit } = status
+    const threshold = reachedThreshold(status)
+    if (threshold === status.notified) return status
+    const thresholds = newThresholds(status.notified, threshold)
+    await budgetNotified(tx, this.#now(), { budget, period, threshold, thresholds, spent, limit })
+    return { ...status, notified: threshold, isUntold: status.isUntold || thresholds.length > 0 }
   }
 
   #now(): Date | null {

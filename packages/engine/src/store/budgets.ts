@@ -22,8 +22,10 @@ export interface BudgetRow {
   readonly periodLimit: number | null
   readonly spent: number
   readonly reserved: number
-  /** The highest threshold that listeners were told of. */
+  /** The highest threshold that was reached and noted. */
   readonly notified: number
+  /** Of some threshold, perhaps of another period, no listener was told. */
+  readonly isUntold: boolean
   /** What a program has last read in this period of a table of its own; null: nothing. */
   readonly reading: BudgetReading | null
 }
@@ -97,6 +99,7 @@ function rowOf(row: RawRow): BudgetRow {
     spent: Number(row.spent),
     reserved: Number(row.reserved),
     notified: Number(row.notified),
+    isUntold: row.isUntold as boolean,
     reading:
       row.readingAt === null
         ? null
@@ -184,8 +187,31 @@ export async function budgetPeriodPrune(session: Session, now: Now, months: numb
   return (await session.run('budgetPeriodPrune', [now, months, limit])).length
 }
 
-export async function budgetNotified(tx: Session, { budget, period }: PeriodOf, threshold: number): Promise<void> {
-  await tx.run('budgetNotified', [budget, period, threshold])
+export interface Reached extends PeriodOf {
+  readonly threshold: number
+  /** Those of which listeners are to be told. */
+  readonly thresholds: readonly number[]
+  readonly spent: number
+  readonly limit: number
+}
+
+export async function budgetNotified(tx: Session, now: Now, reached: Reached): Promise<void> {
+  const { budget, period, threshold, thresholds, spent, limit } = reached
+  await tx.run('budgetNotified', [now, budget, period, threshold, plainArray(thresholds), spent, limit])
+}
+
+export interface BudgetNotice {
+  readonly id: string
+  readonly period: string
+  readonly threshold: number
+}
+
+export function budgetNoticeTake(session: Session, budget: string): Promise<BudgetNotice[]> {
+  return session.run('budgetNoticeTake', [budget])
+}
+
+export async function budgetNoticeTold(session: Session, now: Now, ids: readonly string[]): Promise<void> {
+  await session.run('budgetNoticeTold', [now, plainArray(ids)])
 }
 
 /** Null: what the code says counts again. */

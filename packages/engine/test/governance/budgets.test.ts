@@ -223,6 +223,49 @@ test('two processes that cross thresholds at once tell each of them once', async
   expect(t.told.at(-1)?.status).toMatchObject({ budget: 'ai', limit: 100 })
 })
 
+test('a threshold is written down with the spend that reaches it, and told by another process if that one dies', async () => {
+  await using t = await budgetSetup('2026-01-31T23:59:59Z')
+  const [dying, living] = [t.budgets(), t.budgets()]
+  const run = await t.run()
+  const tx = await t.pool.connect()
+  const spendIn = (amount: number) =>
+    dying.spend(cents(100), run, { id: randomUUID(), period: null, amount, calls: 1, details: {} }, tx)
+  await tx.query('begin')
+  await spendIn(80)
+  await tx.query('rollback')
+  expect(await t.sql('select from millrace.budget_notice')).toEqual([])
+  await tx.query('begin')
+  await spendIn(80)
+  await tx.query('commit')
+  tx.release()
+  // The process that spent tells nothing. The month ends before another one looks.
+  expect(await t.sql('select budget, period, threshold, told_at from millrace.budget_notice order by id')).toEqual(
+    [75, 80].map((threshold) => ({ budget: 'ai', period: '2026-01', threshold, told_at: null })),
+  )
+  t.clock.now = new Date('2026-02-01T00:00:00Z')
+  await living.look(cents(100))
+  await living.look(cents(100))
+  expect(t.told.map(({ threshold, status }) => [threshold, status.period, status.spent])).toEqual([
+    [75, '2026-01', 80],
+    [80, '2026-01', 80],
+  ])
+  expect(await t.sql('select from millrace.budget_notice where told_at is null')).toEqual([])
+})
+
+test('a process that dies while it tells a threshold leaves it to another one', async () => {
+  await using t = await budgetSetup()
+  const budgets = t.budgets()
+  await spend(budgets, cents(100), await t.run(), 75)
+  // As if it had died between taking the row and noting that listeners heard of it.
+  await t.sql(`update millrace.budget_notice set told_at = null, taken_until = now() + interval '1 minute'`)
+  t.told.splice(0)
+  await budgets.look(cents(100))
+  expect(t.told).toEqual([])
+  await t.sql(`update millrace.budget_notice set taken_until = now() - interval '1 second'`)
+  await budgets.look(cents(100))
+  expect(t.told.map(({ threshold }) => threshold)).toEqual([75])
+})
+
 test('thresholds are armed again by a raise, and by a new period', async () => {
   await using t = await budgetSetup('2026-01-31T23:59:59Z')
   const budgets = t.budgets()

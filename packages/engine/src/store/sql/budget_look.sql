@@ -3,7 +3,7 @@
 --          $6 period text, or null for the one that now is in
 -- Returns: one row per name, in the order given.
 -- Locks:   none. For an exact answer the period's row must be locked before, by another statement.
--- Index:   budget_pkey, budget_period_pkey, budget_reservation_for_look_idx, job_pkey
+-- Index:   budget_pkey, budget_period_pkey, budget_reservation_for_look_idx, budget_notice_untold_idx, job_pkey
 -- The status is asked for job by job: a join might read every running one.
 -- A local midnight that a clock change skips is the first moment after it.
 with wanted as (
@@ -29,6 +29,10 @@ select timed.name, timed.per, zone as time_zone, timed.period, at, starts at tim
   at + interval '1 hour' - (local_at - date_trunc('hour', local_at)) as next_hour_at,
   declared_limit, timed.limit_override, budget_period.limit_override as period_limit,
   coalesce(spent, 0) as spent, coalesce(notified, 0) as notified,
+  exists (
+    select from millrace.budget_notice as notice
+    where notice.budget = timed.name and told_at is null and (taken_until is null or taken_until <= clock_timestamp())
+  ) as is_untold,
   case when reading_period = timed.period then reading_spent end as reading_spent, reading_limit,
   case when reading_period = timed.period then reading_at end as reading_at,
   (select coalesce(sum(amount), 0)::bigint

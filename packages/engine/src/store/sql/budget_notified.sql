@@ -1,9 +1,15 @@
--- Remember which threshold of a period listeners were told of.
--- Params:  $1 budget text, $2 period text, $3 threshold int
+-- Note that a period has reached other thresholds, in the transaction in which it did.
+-- Params:  $1 now timestamptz or null, $2 budget text, $3 period text, $4 highest threshold int,
+--          $5 thresholds int[] of which listeners are to be told, $6 spent bigint, $7 limit bigint
 -- Returns: nothing.
 -- Locks:   the row of the period, which is locked already.
 -- Index:   budget_period_pkey
-update millrace.budget_period
-set notified = $3
-where budget = $1
-  and period = $2;
+with noted as (
+  update millrace.budget_period
+  set notified = $4
+  where budget = $2
+    and period = $3
+)
+insert into millrace.budget_notice (budget, period, threshold, spent, spend_limit, crossed_at)
+select $2, $3, threshold, $6::bigint, $7::bigint, coalesce($1, now())
+from unnest($5::integer[]) as threshold;
