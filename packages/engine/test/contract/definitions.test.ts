@@ -100,9 +100,10 @@ describe('a client', () => {
   })
 
   test('refuses a type it does not know, and says which it may have been', async () => {
-    await expect(millrace.enqueueByType('emial', {})).rejects.toThrow(/no job type "emial". Did you mean "email"\?/)
-    const unlisted = defineJob({ type: 'sms', queue: queues.default, payload })
-    await expect(millrace.enqueue(unlisted, {})).rejects.toBeInstanceOf(UnknownJobType)
+    const unlisted = defineJob({ type: 'emial', queue: queues.default, payload })
+    const refused = expect(millrace.enqueue(unlisted, {})).rejects
+    await refused.toBeInstanceOf(UnknownJobType)
+    await refused.toThrow(/no job type "emial". Did you mean "email"\?/)
   })
 
   test('refuses to work without handlers, with two for one type, or with slots for an unknown queue', async () => {
