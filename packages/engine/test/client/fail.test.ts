@@ -18,11 +18,17 @@ const droppable = defineJob({
   retry: { attempts: 1, onExhausted: 'drop' },
 })
 const ordered = defineJob({ type: 'ordered', queue, payload: z.object({}), order: { key: () => 'k' } })
+const debounced = defineJob({
+  type: 'debounced',
+  queue,
+  payload: z.object({ n: z.number() }),
+  dedupe: { key: () => 'k', mode: 'debounce', wait: '1h' },
+})
 const words = { by: 'ann', reason: 'the file is broken' }
 
 async function prepared() {
   const t = await setup()
-  return Object.assign(t, { millrace: t.client([task, droppable, ordered]) })
+  return Object.assign(t, { millrace: t.client([task, droppable, ordered, debounced]) })
 }
 
 describe('a job that is failed by hand', () => {
@@ -110,6 +116,16 @@ describe('a job that is failed by hand', () => {
     expect(await t.millrace.job(next)).toMatchObject({ status: 'blocked', attempt: 1 })
     await t.millrace.cancel(id, { by: 'ann' })
     expect(await t.millrace.job(next)).toMatchObject({ status: 'failed' })
+  })
+
+  test('leaves a newer payload to a job of its own, if it was debounced', async () => {
+    await using t = await prepared()
+    const { id } = await t.millrace.enqueue(debounced, { n: 1 })
+    expect(await t.millrace.enqueue(debounced, { n: 2 })).toMatchObject({ id, status: 'replaced' })
+    await t.millrace.fail(id, words)
+    const newer = await t.millrace.enqueue(debounced, { n: 3 })
+    expect(newer).toMatchObject({ status: 'queued' })
+    expect(await t.millrace.job(newer.id)).toMatchObject({ payload: { n: 3 } })
   })
 
   test('fails its workflow, if it was a step of one', async () => {

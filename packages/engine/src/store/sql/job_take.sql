@@ -17,6 +17,7 @@ set status = 'processing',
     run_id = case when status = 'processing' then run_id else gen_random_uuid() end,
     worker_id = case when status = 'processing' then job.worker_id end,
     started_at = case when status = 'processing' then started_at else coalesce($1, now()) end,
+    dedup_key = nullif(dedup_key, start_key),
     parked_until = null,
     order_key = coalesce(order_key, deferred_keys[1]), limit_key = coalesce(limit_key, deferred_keys[2]), deferred_keys = null,
     updated_at = coalesce($1, now())
