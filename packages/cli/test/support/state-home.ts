@@ -33,10 +33,19 @@ export class StateHome implements AsyncDisposable {
   }
 }
 
+/** A process that has ended, but whose parent has not asked for its exit code yet, is not alive. */
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0)
-    return true
+    return !isZombie(pid)
+  } catch {
+    return false
+  }
+}
+
+function isZombie(pid: number): boolean {
+  try {
+    return / Z /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'))
   } catch {
     return false
   }

@@ -108,7 +108,8 @@ describe('a tenant', () => {
     await eventually(async () => (await millrace.job(id))?.status === 'failed')
     const db = new Database({ connection: { connectionString: t.url }, schema: 'millrace', maxConnections: 1 })
     const housekeeper = new Housekeeper({ db, clock: systemClock, registry: new Registry([free]) })
-    expect(await housekeeper.tick()).toMatchObject({ leftoversCancelled: 1 })
+    // The worker's own housekeeping, which begins when it starts, may have come first.
+    await housekeeper.tick()
     expect(await millrace.job(id)).toMatchObject({ status: 'cancelled', reason: 'its tenant was deleted' })
     await db.close()
   })
