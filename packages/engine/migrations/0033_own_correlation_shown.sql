@@ -1,10 +1,6 @@
 -- The views show 'job-<id>' for a job that was given no correlation id. It stays null in the tables (see 0005).
 --
 -- Such rows are branches of their own: a condition on correlation_id still reaches the index of those that were given one.
--- Ids grow with time, so a BRIN index finds the few pages that may hold 'job-<id>'. It has no entry per row.
-create index job_archive_own_correlation_idx on millrace.job_archive using brin (('job-' || id::text))
-  with (autosummarize = on)
-  where correlation_id is null;
 
 create or replace view millrace.jobs with (security_invoker = true) as
 select

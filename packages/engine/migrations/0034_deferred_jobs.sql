@@ -1,4 +1,4 @@
--- Jobs beyond the number that their tenant may have in a queue are 'blocked' until it has fewer. Other jobs are not in this index.
+-- Jobs beyond the number that their tenant may have in a queue are 'blocked' until it has fewer.
 --
 -- * deferred_keys: the job is deferred, and these are its order and limit key. They stand apart meanwhile, so that a deferred job
 --   takes no part in the admission of its key.
@@ -8,7 +8,3 @@
 alter table millrace.job
   add column tenant_jobs integer,
   add column deferred_keys text[];
-
--- tenant_admit.sql, tenant_deferred.sql, tenant_count.sql: the next of a tenant, and which tenants have one.
-create index job_deferred_idx on millrace.job (queue, tenant, id)
-  where status = 'blocked' and deferred_keys is not null;

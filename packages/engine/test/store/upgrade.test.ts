@@ -170,4 +170,34 @@ describe('a filled database of version 0021', () => {
     expect(await t.millrace.schedules.get('paused')).toMatchObject({ pause: { by: 'ann', reason: 'holidays' } })
     expect(t.done).not.toContain('by the paused schedule')
   })
+
+  test('has an index for job-<id> in the archive partitions that are made from now on', async () => {
+    await using t = await filled()
+    const partitions = async () =>
+      t.sql<{ name: string; isIndexed: boolean }>(
+        `select relid::text as name, exists (
+           select from pg_index where indrelid = relid and indisvalid and pg_get_indexdef(indexrelid) like '%USING brin%'
+         ) as "isIndexed"
+         from pg_partition_tree('millrace.job_archive') where isleaf order by name`,
+      )
+    const ahead = (await partitions()).at(-1)?.name
+    await t.sql(`drop table ${ahead}`)
+    const before = (await partitions()).map(({ name }) => name)
+    await migrate(t.url)
+    const after = await partitions()
+    expect(after.map(({ name }) => name)).toEqual([...before, ahead])
+    expect(after.filter(({ isIndexed }) => isIndexed)).toEqual([{ name: ahead, isIndexed: true }])
+  })
+})
+
+test('no migration since 0021 builds an index on a table of old in a transaction', () => {
+  const since = migrationFiles.filter(
+    ({ file, text }) => file > `${LAST}_governed_since` && !text.startsWith('-- no-transaction'),
+  )
+  const building = since.flatMap(({ file, text }) =>
+    [...text.matchAll(/create (?:unique )?index \w+ on (?!only )([\w.]+)/g)]
+      .filter(([, table]) => !text.includes(`create table ${table} `))
+      .map(([, table]) => `${file}: ${table}`),
+  )
+  expect(building).toEqual([])
 })
