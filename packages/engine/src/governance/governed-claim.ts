@@ -60,6 +60,8 @@ export interface GovernedAnswer {
   readonly state: 'more' | 'drained' | 'busy'
   /** When time alone makes room. */
   readonly waitMs: number
+  /** To be called after the commit. */
+  committed(): void
 }
 
 /** What the process knows beforehand. */
@@ -128,6 +130,7 @@ export class GovernedClaim {
           })
         : []
     round.serve(chosen, jobs)
+    parking.took(jobs)
     if (!look.byType) memory.entryFor(round.types).moved(frontiers(look, jobs), look.walked)
     if (jobs.length < chosen.length) memory.missed(chosen, jobs)
     // In the order of the choice: sorted by due time, those whose turn comes often would stand behind all others.
@@ -138,7 +141,7 @@ export class GovernedClaim {
     const state = hasParked ? 'more' : this.#stateAfter({ ...decision, look })
     const parkedMs = ((standing.parkedUntilS ?? Number.POSITIVE_INFINITY) - standing.nowS) * 1_000
     const waits = [round.waitMs, this.#untilFurtherUp(round, look), Math.max(LEAST_PARKED_MS, parkedMs)]
-    return { jobs: inTurn, state, waitMs: Math.min(...waits) }
+    return { jobs: inTurn, state, waitMs: Math.min(...waits), committed: () => parking.committed() }
   }
 
   /** Looks and chooses; again with larger offers, if somebody had more than was asked for and would get it. */
@@ -267,4 +270,5 @@ const nothing = (state: GovernedAnswer['state'], waitMs = Number.POSITIVE_INFINI
   jobs: [],
   state,
   waitMs,
+  committed: () => {},
 })

@@ -161,11 +161,12 @@ export class Governor {
     const claim = (tx: Session) => this.claimIn(tx, request)
     // To plan the statements takes longer than a few jobs do; a large claim is worth plans of its own.
     const answer = memory.isQuiet ? await this.#db.transactionAhead(claim) : await this.#db.transaction(claim)
+    answer.committed()
     memory.isQuiet = answer.jobs.length <= FEW_JOBS
     return answer
   }
 
-  /** In a transaction that decides about more than this claim. */
+  /** In a transaction that decides about more than this claim. The caller says when it is committed. */
   claimIn(tx: Session, request: GovernedRequest): Promise<GovernedAnswer> {
     const claim = new GovernedClaim(tx, request, {
       schema: this.#db.schema,

@@ -2,7 +2,7 @@
 // they may, tenants whose rate is used up. Thousands of them would otherwise be passed over by every claim.
 //
 // A claim parks what it was in the way of, under the queue's lock, and lets it go again: at a time that is known beforehand; when
-// fewer jobs of the tenant run than at the last claim; when the rules have changed; and, because a process may have died before it
+// fewer jobs of the tenant run than after the last claim; when the rules have changed; and, because a process may have died before it
 // could say so, whenever nobody has looked for a while. What is still held back then is parked again.
 import type { Now } from '../clock.ts'
 import { monotonicMs } from '../clock.ts'
@@ -26,6 +26,9 @@ export class Parking {
   readonly #queue: string
   readonly #now: Now
   readonly #memory: QueueMemory
+  readonly #running = new Map<string, number>()
+  readonly #letGo = new Set<string>()
+  #hasLooked = false
 
   constructor(tx: Session, { queue, now, memory }: { queue: string; now: Now; memory: QueueMemory }) {
     this.#tx = tx
@@ -36,23 +39,40 @@ export class Parking {
 
   /** Before the look. True: there is more to let go. */
   async letGo(round: Round, standing: Standing): Promise<boolean> {
-    const memory = this.#memory
-    const ended = memory.ended(standing.running)
+    const { lastClaim } = this.#memory
     const { parkedUntilS, nowS } = standing
-    if (parkedUntilS === null) {
-      memory.letGo.clear()
-      return false
-    }
-    for (const tenant of ended) memory.letGo.add(tenant)
+    this.#hasLooked = true
+    for (const [tenant, , jobs] of standing.running ?? []) this.#count(tenant, jobs)
+    if (parkedUntilS === null) return false
+    for (const tenant of lastClaim.letGo) this.#letGo.add(tenant)
+    for (const [tenant, jobs] of lastClaim.running) if (this.#runningOf(tenant) < jobs) this.#letGo.add(tenant)
     await this.#check(round, standing)
-    const rooms = new Map([...memory.letGo].map((tenant) => [tenant, round.roomOf(tenant)]))
+    const rooms = new Map([...this.#letGo].map((tenant) => [tenant, round.roomOf(tenant)]))
     for (const [tenant, room] of rooms) if (room <= 0) rooms.delete(tenant)
     if (rooms.size === 0 && parkedUntilS > nowS) return false
     const jobs = await governedUnpark(this.#tx, this.#now, { queue: this.#queue, rooms, limit: BATCH })
-    for (const job of jobs) memory.goBackTo(job)
+    for (const job of jobs) this.#memory.goBackTo(job)
     if (jobs.length >= BATCH) return true
-    memory.letGo.clear()
+    this.#letGo.clear()
     return false
+  }
+
+  /** A job that starts now may have ended before the next claim, which must see that. */
+  took(jobs: readonly { tenant: string | null }[]): void {
+    for (const { tenant } of jobs) this.#count(tenant, 1)
+  }
+
+  /** The process remembers only a claim that was committed: after a rollback the same runs have yet to be seen as ended. */
+  committed(): void {
+    if (this.#hasLooked) this.#memory.lastClaim = { running: this.#running, letGo: this.#letGo }
+  }
+
+  #count(tenant: string | null, jobs: number): void {
+    if (tenant !== null) this.#running.set(tenant, this.#runningOf(tenant) + jobs)
+  }
+
+  #runningOf(tenant: string): number {
+    return this.#running.get(tenant) ?? 0
   }
 
   /** Whom the rules hold back no more. */
@@ -60,7 +80,7 @@ export class Parking {
     const areRulesNew = version !== parkedVersion
     if (!areRulesNew && nowS - (parkedCheckedS ?? 0) < CHECK_S) return
     for (const { tenant, isLasting } of await governedParked(this.#tx, this.#queue)) {
-      if ((isLasting || areRulesNew) && round.roomOf(tenant) > 0) this.#memory.letGo.add(tenant)
+      if ((isLasting || areRulesNew) && round.roomOf(tenant) > 0) this.#letGo.add(tenant)
     }
     await governedParkedChecked(this.#tx, this.#now, this.#queue, version)
   }

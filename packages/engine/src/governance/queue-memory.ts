@@ -2,7 +2,6 @@
 import { monotonicMs } from '../clock.ts'
 import { Beyond } from '../long-walk.ts'
 import { QueueEntry } from '../queue-entry.ts'
-import type { Standing } from '../store/governed-claims.ts'
 import type { Position } from '../store/job-claims.ts'
 import { Balance } from './balance.ts'
 import { Turns } from './turns.ts'
@@ -16,6 +15,14 @@ const SHARED_MS = 60_000
 const MAX_ENTRIES = 8
 const MS_PER_JOB_SEEN = 0.002
 
+/** What the last committed claim knew about the tenants of a queue. */
+export interface LastClaim {
+  /** How many jobs of each ran after it, those that it took included. */
+  readonly running: ReadonlyMap<string, number>
+  /** Tenants whose parked jobs may be claimed again. */
+  readonly letGo: ReadonlySet<string>
+}
+
 /** What is known about a queue from the last look. */
 export class QueueMemory {
   /** The last claim found little. */
@@ -26,9 +33,7 @@ export class QueueMemory {
   vainLooks = 0
   sharedUntilMs = 0
   parkingRestsUntilMs = 0
-  /** Tenants whose parked jobs may be claimed again. */
-  readonly letGo = new Set<string>()
-  #running: ReadonlyMap<string, number> = new Map()
+  lastClaim: LastClaim = { running: new Map(), letGo: new Set() }
   readonly turns = new Turns()
   readonly balance = new Balance()
   /** What a look took beyond its jobs. */
@@ -64,15 +69,6 @@ export class QueueMemory {
     const nowMs = monotonicMs()
     for (const [id, untilMs] of this.#missed) if (untilMs <= nowMs) this.#missed.delete(id)
     return [...this.#missed.keys()]
-  }
-
-  /** Of which tenants fewer jobs run than when it was asked last. */
-  ended(running: Standing['running']): string[] {
-    const before = this.#running
-    const now = new Map<string, number>()
-    for (const [tenant, , jobs] of running ?? []) if (tenant !== null) now.set(tenant, (now.get(tenant) ?? 0) + jobs)
-    this.#running = now
-    return [...before].flatMap(([tenant, jobs]) => ((now.get(tenant) ?? 0) < jobs ? tenant : []))
   }
 
   /** Jobs of tenants wait in it. */

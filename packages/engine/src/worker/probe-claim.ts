@@ -1,5 +1,5 @@
 import type { BreakerGate, ProbeChance } from '../governance/breaker-gate.ts'
-import type { GovernedRequest } from '../governance/governed-claim.ts'
+import type { GovernedAnswer, GovernedRequest } from '../governance/governed-claim.ts'
 import type { Governor } from '../governance/governor.ts'
 import type { ClaimedJob } from '../store/job-claims.ts'
 
@@ -17,11 +17,17 @@ export async function claimProbe(
   { queues, ...claim }: ProbeClaim,
 ): Promise<{ jobs: readonly ClaimedJob[] }> {
   let jobs: readonly ClaimedJob[] = []
+  const answers: GovernedAnswer[] = []
   if (queues.length === 0) return { jobs }
   await gate.takeProbe(services, async (tx) => {
-    for (const queue of queues)
-      if (jobs.length === 0) jobs = (await governor.claimIn(tx, { ...claim, queue, slots: 1, types })).jobs
+    for (const queue of queues) {
+      if (jobs.length > 0) break
+      const answer = await governor.claimIn(tx, { ...claim, queue, slots: 1, types })
+      answers.push(answer)
+      jobs = answer.jobs
+    }
     return jobs[0] && { jobId: jobs[0].id, runId: claim.runId }
   })
+  for (const answer of answers) answer.committed()
   return { jobs }
 }

@@ -241,6 +241,40 @@ describe('a parked job runs', () => {
     expect(await t.waiting('held %')).toEqual({ blocked: 38 })
   })
 
+  /** Of each of twenty tenants one job runs, and two are parked. */
+  async function full() {
+    const t = await queue()
+    await suspend(t, 20)
+    await t.sql(`update millrace.tenant set status = 'active', max_slots = 1`)
+    await t.rulesChange()
+    await t.fill(`'held ' || 1 + i % 20`, 60)
+    expect(await t.claim(100)).toHaveLength(20)
+    expect(await t.claim()).toEqual([])
+    expect(await t.waiting('held %')).toEqual({ blocked: 40 })
+    return t
+  }
+
+  test('when the run before it began and ended between two claims', async () => {
+    await using t = await full()
+    await t.end('held 7')
+    expect(await t.claim(1)).toEqual(['held 7'])
+    await t.end('held 7')
+    expect(await t.claim(1)).toEqual(['held 7'])
+  })
+
+  test('when the claim that saw a slot get free could not commit', async () => {
+    await using t = await full()
+    await t.end('held 7')
+    await t.sql(
+      `create function refuse() returns trigger language plpgsql as $$ begin raise 'no commit'; end $$;
+       create constraint trigger refuse after update on millrace.job
+       deferrable initially deferred for each row execute function refuse()`,
+    )
+    await expect(t.claim(1)).rejects.toThrow('no commit')
+    await t.sql('drop trigger refuse on millrace.job')
+    expect(await t.claim(1)).toEqual(['held 7'])
+  })
+
   test('in a worker that finds nothing else in its queue', async () => {
     await using t = await parked(suspend)
     const ran = new Promise((resolve) => t.millrace.events.on('job_completed', ({ job }) => resolve(job.tenant)))
