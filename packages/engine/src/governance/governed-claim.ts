@@ -34,9 +34,6 @@ const MAX_VAIN_LOOKS = 20
 /** How long a queue is looked at type by type after a head was seen that may not run here. */
 const BY_TYPE_MS = 5_000
 
-/** Somebody may hold a parked job whose time has come. */
-const LEAST_PARKED_MS = 100
-
 const FROM_HEAD: Entry = { from: 'head', behind: [] }
 
 export interface GovernedRequest {
@@ -139,8 +136,7 @@ export class GovernedClaim {
     // Without what was in its way the next look is another one.
     const hasParked = await parking.park(round, look)
     const state = hasParked ? 'more' : this.#stateAfter({ ...decision, look })
-    const parkedMs = ((standing.parkedUntilS ?? Number.POSITIVE_INFINITY) - standing.nowS) * 1_000
-    const waits = [round.waitMs, this.#untilFurtherUp(round, look), Math.max(LEAST_PARKED_MS, parkedMs)]
+    const waits = [round.waitMs, this.#untilFurtherUp(round, look), parking.waitMs(standing)]
     return { jobs: inTurn, state, waitMs: Math.min(...waits), committed: () => parking.committed() }
   }
 

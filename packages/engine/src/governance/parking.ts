@@ -20,6 +20,8 @@ const BATCH = 2_000
 const REST_MS = 5_000
 /** How long parked tenants may go unseen if nothing has changed. */
 const CHECK_S = 30
+/** Another transaction may hold the row of a due parked job. */
+const LEAST_WAIT_MS = 100
 
 export class Parking {
   readonly #tx: Session
@@ -29,6 +31,7 @@ export class Parking {
   readonly #running = new Map<string, number>()
   readonly #letGo = new Set<string>()
   #hasLooked = false
+  #hasChecked = false
 
   constructor(tx: Session, { queue, now, memory }: { queue: string; now: Now; memory: QueueMemory }) {
     this.#tx = tx
@@ -83,6 +86,14 @@ export class Parking {
       if ((isLasting || areRulesNew) && round.roomOf(tenant) > 0) this.#letGo.add(tenant)
     }
     await governedParkedChecked(this.#tx, this.#now, this.#queue, version)
+    this.#hasChecked = true
+  }
+
+  /** How long until a claim has to let parked jobs go, or to look at all parked tenants. */
+  waitMs({ parkedUntilS, parkedCheckedS, nowS }: Standing): number {
+    if (parkedUntilS === null) return Number.POSITIVE_INFINITY
+    const checkedS = this.#hasChecked ? nowS : (parkedCheckedS ?? nowS)
+    return Math.max(LEAST_WAIT_MS, (Math.min(parkedUntilS, checkedS + CHECK_S) - nowS) * 1_000)
   }
 
   /** After the choice. True: what was in the way is so no more. */

@@ -59,7 +59,7 @@ export class Round {
   readonly #limits: ReadonlyMap<string, readonly Limit[]>
   readonly #running = new Map<string | null, number>()
   readonly meters: Meters
-  /** What may be looked for; of the others nothing could be started, whosesoever it is. */
+  /** The types to look for: the rest are paused or full for every tenant. */
   readonly types: readonly string[]
   readonly #allTypes: ReadonlySet<string>
   /** Tenants whose offer is not that of weight 1. */

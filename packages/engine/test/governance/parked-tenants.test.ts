@@ -32,20 +32,16 @@ async function queue() {
   const governor = new Governor({ db: t.db, clock: t.clock, registry })
   const types = contracts.map(({ type }) => ({ type, stuckAfterMs: 60_000 }))
 
+  function claimOnce(slots = 10, by = governor) {
+    const ids = { runId: randomUUID(), workerId: randomUUID() }
+    return by.claim({ ...ids, queue: 'q', slots, types, mayTakeSuspect: false, here: new Map() })
+  }
+
   /** One after another, as a worker does, until there is nothing to do. Answers whose jobs were claimed. */
   async function claim(slots = 10, by = governor): Promise<string[]> {
     const claimed: string[] = []
     for (;;) {
-      const ids = { runId: randomUUID(), workerId: randomUUID() }
-      const request = {
-        ...ids,
-        queue: 'q',
-        slots: slots - claimed.length,
-        types,
-        mayTakeSuspect: false,
-        here: new Map(),
-      }
-      const { jobs, state } = await by.claim(request)
+      const { jobs, state } = await claimOnce(slots - claimed.length, by)
       claimed.push(...jobs.map(({ tenant }) => tenant as string))
       if (state !== 'more' || claimed.length >= slots) return claimed.sort()
     }
@@ -54,6 +50,7 @@ async function queue() {
   return {
     ...t,
     claim,
+    claimOnce,
     anotherProcess: () => new Governor({ db: t.db, clock: t.clock, registry }),
     fill: (tenants: string, count: number, { type }: JobContract = plain) =>
       t.sql(
@@ -181,6 +178,18 @@ describe('a parked job runs', () => {
     await t.sql(`update millrace.tenant set status = 'active' where name = 'held 7'`)
     t.clock.advance('31s')
     expect(await t.claim(10, t.anotherProcess())).toEqual(['held 7'])
+  })
+
+  test('half a minute after the last look at all parked tenants, at the latest', async () => {
+    await using t = await parked(suspend)
+    expect((await t.claimOnce()).waitMs).toBeLessThanOrEqual(30_000)
+    t.clock.advance('20s')
+    expect((await t.claimOnce(10, t.anotherProcess())).waitMs).toBeLessThanOrEqual(10_000)
+    await t.sql(`update millrace.tenant set status = 'active' where name = 'held 7'`)
+    t.clock.advance('10s')
+    const { jobs, waitMs } = await t.claimOnce(1, t.anotherProcess())
+    expect(jobs.map(({ tenant }) => tenant)).toEqual(['held 7'])
+    expect(waitMs).toBeLessThanOrEqual(30_000)
   })
 
   test('when its tenant is resumed, however many of them there are', async () => {
