@@ -4,10 +4,12 @@ import { type Budget, checkLimit, checkPeriod } from '../contract/budget.ts'
 import type { Registry } from '../contract/registry.ts'
 import { UnknownBudget } from '../errors.ts'
 import type { Events } from '../events.ts'
+import type { Admitter } from '../governance/admitter.ts'
 import { type BudgetStatus, budgetStatus, budgetStatuses } from '../governance/budget-status.ts'
 import { Budgets } from '../governance/budgets.ts'
 import { type BudgetUsage, budgetDeclared, budgetUsageList } from '../store/budgets.ts'
 import type { Database } from '../store/db.ts'
+import { jobKeyOf } from '../store/keyed-work.ts'
 import { author } from './enqueue-options.ts'
 import type { Waker } from './waker.ts'
 
@@ -32,11 +34,20 @@ export class BudgetClient {
   readonly #clock: Clock
   readonly #registry: Registry
   readonly #waker: Waker
+  readonly #admitter: Admitter
   readonly #budgets: Budgets
 
-  constructor(services: { db: Database; clock: Clock; registry: Registry; events: Events; waker: Waker }) {
+  constructor(services: {
+    db: Database
+    clock: Clock
+    registry: Registry
+    events: Events
+    waker: Waker
+    admitter: Admitter
+  }) {
     const { db, clock, events } = services
     this.#waker = services.waker
+    this.#admitter = services.admitter
     this.#db = db
     this.#clock = clock
     this.#registry = services.registry
@@ -75,7 +86,9 @@ export class BudgetClient {
     if (limit !== null) checkLimit(limit, name)
     const only = period === 'current' ? (await this.get(name)).period : this.#periodOf(budget, { period })
     const status = await this.#budgets.adjust(budget, { limit, by, period: only })
-    this.#waker.wake(await this.#budgets.resume(budget))
+    const due = await this.#budgets.resume(budget)
+    this.#waker.wake(new Set(due.map(({ queue }) => queue)))
+    await this.#admitter.admit(due.flatMap((job) => jobKeyOf(job) ?? []))
     return status
   }
 

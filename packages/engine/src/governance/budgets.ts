@@ -25,6 +25,7 @@ import {
   budgetSpend,
 } from '../store/budgets.ts'
 import { type Database, isConnectionFailure, type Session } from '../store/db.ts'
+import type { KeyedRow } from '../store/job-changes.ts'
 import type { Queryable } from '../store/statements.ts'
 import { CommitUnknown, sessionOn, type Transaction } from '../store/transaction.ts'
 import { newThresholds, reachedThreshold, refusalLevel } from './budget-level.ts'
@@ -132,17 +133,23 @@ export class Budgets {
     )
   }
 
-  /** Makes the jobs due that wait for a budget, if it lets them run. Answers with their queues. */
-  async resume(budget: Budget): Promise<string[]> {
-    const { level } = await budgetStatus(this.#db, this.#now(), budget)
-    if (level === 'QUEUE' || level === 'HARD_STOP') return []
-    const queues = new Set<string>()
-    for (let isMore = true; isMore; ) {
-      const { freed, queues: some } = await budgetResume(this.#db, this.#now(), budget.name, RESUMED_AT_ONCE)
-      for (const queue of some) queues.add(queue)
-      isMore = freed === RESUMED_AT_ONCE
+  /**
+   * Makes the jobs due that wait for a budget, if it lets them run, and answers with them. Never fails: jobs that could not be
+   * made due look again at the full hour.
+   */
+  async resume(budget: Budget): Promise<KeyedRow[]> {
+    const due: KeyedRow[] = []
+    try {
+      const { level } = await budgetStatus(this.#db, this.#now(), budget)
+      for (let isMore = level !== 'QUEUE' && level !== 'HARD_STOP'; isMore; ) {
+        const some = await budgetResume(this.#db, this.#now(), budget.name, RESUMED_AT_ONCE)
+        due.push(...some.due)
+        isMore = some.freed === RESUMED_AT_ONCE
+      }
+    } catch (error) {
+      this.#services.onError('make jobs due that wait for a budget', error)
     }
-    return [...queues]
+    return due
   }
 
   /** The run has ended: nothing is reserved for it any more. */

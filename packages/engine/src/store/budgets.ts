@@ -3,6 +3,7 @@ import type { Now } from '../clock.ts'
 import type { Budget } from '../contract/budget.ts'
 import { plainArray, textArray } from './arrays.ts'
 import type { Session } from './db.ts'
+import type { KeyedRow } from './job-changes.ts'
 
 /** What the database says about a budget. Amounts are whole numbers of its unit. */
 export interface BudgetRow {
@@ -173,9 +174,9 @@ export async function budgetResume(
   now: Now,
   budget: string,
   limit: number,
-): Promise<{ freed: number; queues: string[] }> {
-  const [row] = await session.run<{ freed: number; queues: string[] }>('budgetResume', [now, budget, limit])
-  return row as { freed: number; queues: string[] }
+): Promise<{ freed: number; due: KeyedRow[] }> {
+  const rows = await session.run<KeyedRow | { id: null }>('budgetResume', [now, budget, limit])
+  return { freed: rows.length, due: rows.filter((row): row is KeyedRow => row.id !== null) }
 }
 
 export async function budgetHoldPrune(session: Session, now: Now, limit: number): Promise<number> {

@@ -17,6 +17,13 @@ import { eventually, jobEvent, setup, signal } from '../support/setup.ts'
 const { main } = defineQueues({ main: {} })
 const ai = defineBudget('ai-tagging', { limit: 1_000, per: 'month', unit: 'cents' })
 const tag = defineJob({ type: 'tag', queue: main, payload: z.looseObject({}), budget: ai })
+const limited = defineJob({
+  type: 'limited',
+  queue: main,
+  payload: z.object({}),
+  budget: ai,
+  keyLimit: { key: () => 'api', concurrency: 1 },
+})
 const plain = defineJob({ type: 'plain', queue: main, payload: z.object({}) })
 const START = '2026-11-15T12:34:56.000Z'
 
@@ -27,7 +34,7 @@ const spent = (amount: number) =>
 async function inline(handler: Handler<typeof tag>, spentBefore = 0) {
   const t = await setup()
   const clock = fakeClock(START)
-  const millrace = t.client([tag, plain], { clock })
+  const millrace = t.client([tag, limited, plain], { clock })
   if (spentBefore > 0) await t.sql(spent(spentBefore))
   const heard: { [Name in 'budget_hold' | 'budget_hard_stop' | 'budget_threshold']: MillraceEvents[Name][] } = {
     budget_hold: [],
@@ -73,6 +80,55 @@ test('a job that waits looks again each hour, and runs at once when the limit is
   const after = await drain(t.millrace, [t.implementation])
   expect(after.map(({ outcome }) => outcome)).toEqual(['completed'])
   expect(await t.sql('select from millrace.budget_hold')).toEqual([])
+})
+
+test('a job with a limited key runs at once, too, when the limit is raised', async () => {
+  await using t = await inline(() => 'ran', 950)
+  const implementations = [implement(limited, () => 'ran')]
+  const { id } = await t.millrace.enqueue(limited, {})
+  await drain(t.millrace, implementations)
+  expect(await t.millrace.job(id)).toMatchObject({ status: 'blocked', runAt: new Date('2026-11-15T13:00:00.000Z') })
+  await t.millrace.budgets.adjust('ai-tagging', { limit: 2_000, by: 'ops' })
+  expect(await t.millrace.job(id)).toMatchObject({ status: 'pending', runAt: new Date(START) })
+  expect((await drain(t.millrace, implementations)).map(({ outcome }) => outcome)).toEqual(['completed'])
+})
+
+test('a raise that cannot free the waiting jobs is set all the same, and listeners hear of the failure', async () => {
+  await using t = await inline(() => 'ran', 950)
+  const failed: MillraceEvents['database_error'][] = []
+  t.millrace.events.on('database_error', (event) => failed.push(event))
+  await t.run()
+  await t.sql(`create function public.refuse() returns trigger language plpgsql as $$ begin raise 'not now'; end $$`)
+  await t.sql(
+    'create trigger refuse before delete on millrace.budget_hold for each row execute function public.refuse()',
+  )
+  expect(await t.millrace.budgets.adjust('ai-tagging', { limit: 2_000, by: 'ops' })).toMatchObject({ limit: 2_000 })
+  expect(failed).toMatchObject([{ during: 'make jobs due that wait for a budget', error: { message: 'not now' } }])
+})
+
+test('a raise locks the waiting jobs in the order of their ids, as other changes of waiting jobs do', async () => {
+  await using t = await inline(() => 'ran', 950)
+  const { id: first } = (await t.run()).job
+  const { id: second } = (await t.run()).job
+  // The rows of the first job are now the last ones in their tables.
+  await t.sql(`update millrace.job set updated_at = updated_at where id = ${first}`)
+  await t.sql(`with moved as (delete from millrace.budget_hold where job_id = ${first} returning *)
+    insert into millrace.budget_hold select * from moved`)
+  const other = await t.pool.connect()
+  await other.query('begin')
+  await other.query('select from millrace.job where id = $1 for no key update', [first])
+  const raised = t.millrace.budgets.adjust('ai-tagging', { limit: 2_000, by: 'ops' })
+  const waiting = `select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`
+  await eventually(async () => (await t.sql(waiting)).length > 0)
+  const locked = await other.query('select from millrace.job where id = $1 for no key update skip locked', [second])
+  await other.query('rollback')
+  other.release()
+  await raised
+  expect(locked.rowCount).toBe(1)
+  expect((await drain(t.millrace, [t.implementation])).map(({ outcome }) => outcome)).toEqual([
+    'completed',
+    'completed',
+  ])
 })
 
 test('a raise that is too small, or one of another period, leaves jobs waiting, and so are jobs that wait for something else', async () => {
