@@ -24,6 +24,8 @@ import type { Settlement } from '../store/settlements.ts'
 
 /** Keys that are locked in one transaction. */
 const BATCH = 100
+/** Deferred jobs that one transaction lets through: a million in one would miss its deadline. */
+const JOBS = 1_000
 /** Keys that one sweep looks at. */
 const SWEEP_KEYS = 256
 
@@ -140,9 +142,12 @@ export class Admitter {
     const wanted = new Map(keys.filter(({ kind }) => kind !== 'tenant').map((key) => [nameOf(key), key]))
     let admitted = 0
     for (const batch of batchesOf(keys.filter(({ kind }) => kind === 'tenant'))) {
-      const through = await this.#letThrough(batch)
-      admitted += through.length
-      for (const key of through.flatMap((job) => jobKeyOf(job) ?? [])) wanted.set(nameOf(key), key)
+      let through: LetThrough[]
+      do {
+        through = await this.#letThrough(batch)
+        admitted += through.length
+        for (const key of through.flatMap((job) => jobKeyOf(job) ?? [])) wanted.set(nameOf(key), key)
+      } while (through.length >= JOBS)
     }
     for (const batch of batchesOf([...wanted.values()])) admitted += await this.#admitBatch(batch)
     return admitted
@@ -152,7 +157,7 @@ export class Admitter {
     const { db, clock } = this.#services
     const through = await db.transaction(async (tx) => {
       await keyLock(tx, tenants)
-      return tenantAdmit(tx, clock.databaseNow(), tenants)
+      return tenantAdmit(tx, clock.databaseNow(), { keys: tenants, limit: JOBS })
     })
     this.#wake(through.filter(({ status }) => status === 'pending'))
     return through

@@ -52,10 +52,14 @@ export function limitAdmit(session: Session, now: Now, keys: readonly WorkKey[])
 export type LetThrough = QueuedJob &
   Pick<KeyedRow, 'orderKey' | 'limitKey'> & { readonly status: 'pending' | 'blocked' }
 
-/** In the transaction of keyLock, after it. */
-export function tenantAdmit(session: Session, now: Now, keys: readonly WorkKey[]): Promise<LetThrough[]> {
+/** In the transaction of keyLock, after it. Up to `limit` jobs; with as many there may be more. */
+export function tenantAdmit(
+  session: Session,
+  now: Now,
+  { keys, limit }: { keys: readonly WorkKey[]; limit: number },
+): Promise<LetThrough[]> {
   const [queues, tenants] = columns(keys)
-  return session.run('tenantAdmit', [now, queues, tenants])
+  return session.run('tenantAdmit', [now, queues, tenants, limit])
 }
 
 const columns = (keys: readonly WorkKey[]): [string, string, string] => [

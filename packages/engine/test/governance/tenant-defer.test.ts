@@ -184,6 +184,22 @@ describe('deferred jobs are let through', () => {
     expect(await t.statuses()).toEqual(['pending', 'deferred', 'pending', 'blocked', 'pending'])
   })
 
+  test('however many they are, in transactions of a thousand', async () => {
+    await using t = await deferring()
+    await t.millrace.tenants.limit('x', 'free', { jobs: 0, over: 'defer' }, by)
+    await t.enqueueAll(free, ['a'])
+    await t.sql(
+      `insert into millrace.job (type, queue, tenant, priority, max_attempts, run_at, created_at, updated_at, payload, status, deferred_keys,
+         tenant_jobs)
+       select type, queue, tenant, priority, max_attempts, run_at, created_at, updated_at, payload, status, '{NULL,NULL}', tenant_jobs
+       from millrace.job cross join generate_series(1, 2500)`,
+    )
+    await t.millrace.tenants.unlimit('x', 'free', by)
+    expect(new Set(await t.statuses())).toEqual(new Set(['pending']))
+    const written = await t.sql<{ jobs: number }>('select count(*)::int as jobs from millrace.job group by xmin::text')
+    expect(Math.max(...written.map(({ jobs }) => jobs))).toBe(1_000)
+  })
+
   test('by the sweep, if the process that made room died', async () => {
     await using t = await deferring()
     await t.enqueueAll(plain, ['a', 'b'])

@@ -76,8 +76,12 @@ const statements: [keyof typeof statementTexts, string, Expected][] = [
   ['limitAdmit', 'nothing of a full key', { values: [null, ...one('key-77')], rows: 0, buffers: 30 }],
   ['orderKeys', 'a window of keys', { values: ['q', '', '', WINDOW], rows: WINDOW, buffers: WINDOW * 20 }],
   ['limitKeys', 'a window of keys', { values: [null, 'q', '', '', WINDOW], rows: WINDOW, buffers: WINDOW * 20 }],
-  ['tenantAdmit', 'the first of a large tenant', { values: [null, '{shared}', '{big}'], rows: 3, buffers: 120 }],
-  ['tenantAdmit', 'nothing of a full tenant', { values: [null, '{shared}', '{"small 7"}'], rows: 0, buffers: 60 }],
+  ['tenantAdmit', 'the first of a large tenant', { values: [null, '{shared}', '{big}', 1_000], rows: 3, buffers: 120 }],
+  [
+    'tenantAdmit',
+    'nothing of a full tenant',
+    { values: [null, '{shared}', '{"small 7"}', 1_000], rows: 0, buffers: 60 },
+  ],
   ['tenantDeferred', 'a window of tenants', { values: ['', '', WINDOW], rows: WINDOW, buffers: WINDOW * 40 }],
   ['rescueNeeds', 'that something is blocked', { values: [null], rows: 1, buffers: 30 }],
 ]
