@@ -10,7 +10,7 @@ import { metricAdd, type RunCounts, type RunOutcome, type TenantCounts } from '.
 import type { Ticker } from './loop.ts'
 
 const FLUSH_MS = 10_000
-/** Between two flushes, of all queues together. A busy tenant is among the first that come. */
+/** In a minute, of all queues together: each is a row. A busy tenant is among the first that come. */
 const MAX_TENANTS = 200
 
 export interface EndedRun {
@@ -29,6 +29,9 @@ export class MetricFlush implements Ticker<void> {
   readonly #services: { db: Database; clock: Clock }
   #runs = new Map<string, RunCounts>()
   #tenants = new Map<string, TenantCounts>()
+  /** The tenants that have a row in the minute of the last flush, or get one with the next. */
+  #counted = new Set<string>()
+  #minuteMs: number | undefined
 
   constructor(services: { db: Database; clock: Clock }) {
     this.#services = services
@@ -54,11 +57,13 @@ export class MetricFlush implements Ticker<void> {
   async tick(): Promise<void> {
     if (this.#runs.size === 0) return
     const { db, clock } = this.#services
-    const [runs, tenants] = [[...this.#runs.values()], [...this.#tenants.values()]]
+    const [runs, tenants, keys] = [[...this.#runs.values()], [...this.#tenants.values()], [...this.#tenants.keys()]]
     this.#runs = new Map()
     this.#tenants = new Map()
     try {
-      await metricAdd(db, clock.databaseNow(), runs, tenants)
+      const minuteMs = (await metricAdd(db, clock.databaseNow(), runs, tenants))?.getTime()
+      if (minuteMs !== this.#minuteMs) this.#counted = new Set([...keys, ...this.#tenants.keys()])
+      this.#minuteMs = minuteMs
     } catch (error) {
       this.#putBack(runs, tenants)
       throw error
@@ -83,7 +88,8 @@ export class MetricFlush implements Ticker<void> {
   #countsOfTenant(whose: Pick<TenantCounts, 'queue' | 'tenant'>): TenantCounts | undefined {
     const key = `${whose.queue}\0${whose.tenant}`
     let counts = this.#tenants.get(key)
-    if (counts === undefined && this.#tenants.size < MAX_TENANTS) {
+    if (counts === undefined && (this.#counted.has(key) || this.#counted.size < MAX_TENANTS)) {
+      this.#counted.add(key)
       counts = { ...whose, runs: 0, waitMs: 0, waits: [] }
       this.#tenants.set(key, counts)
     }

@@ -26,13 +26,14 @@ export interface TenantCounts {
 }
 
 /** Adds them to the current minute. No key twice. */
+/** Answers with the minute that they were added to. */
 export async function metricAdd(
   session: Session,
   now: Now,
   runs: readonly RunCounts[],
   tenants: readonly TenantCounts[],
-): Promise<void> {
-  await session.write('metricAdd', [
+): Promise<Date | undefined> {
+  const [added] = await session.run<{ minute: Date }>('metricAdd', [
     now,
     textArray(runs.map(({ queue }) => queue)),
     textArray(runs.map(({ type }) => type)),
@@ -48,6 +49,7 @@ export async function metricAdd(
     plainArray(tenants.map(({ waitMs }) => waitMs)),
     textArray(tenants.map(({ waits }) => plainArray(waits))),
   ])
+  return added?.minute
 }
 
 export interface MetricRetention {

@@ -132,6 +132,34 @@ test('a flush that failed is made up for by the next one', async () => {
   ])
 })
 
+test('a process writes rows of 200 tenants in a minute at most, however often it flushes', async () => {
+  await using t = await hands([task])
+  const flush = new MetricFlush(t)
+  const count = (from: number, to: number) => {
+    for (let n = from; n < to; n++)
+      flush.count({ queue: 'mail', type: 'task', tenant: `t-${n}`, outcome: 'completed', durationMs: 3, waitMs: 2 })
+  }
+  for (let n = 0; n < 4; n++) {
+    count(n * 150, (n + 1) * 150)
+    count(0, 1)
+    await flush.tick()
+    t.clock.advance('10s')
+  }
+  const perMinute =
+    'select count(*)::int, max(runs)::int from millrace.metric_tenant_minute group by minute order by minute'
+  expect(await t.sql(perMinute)).toEqual([{ count: 200, max: 5 }])
+  t.clock.advance('1m')
+  count(1_000, 1_100)
+  await flush.tick()
+  count(2_000, 2_300)
+  await flush.tick()
+  // Until the first flush of a minute, those of the minute before hold their places.
+  expect(await t.sql(perMinute)).toEqual([
+    { count: 200, max: 5 },
+    { count: 200, max: 1 },
+  ])
+})
+
 test('a run whose process died is counted by the worker that rescues its job', async () => {
   const deadly = defineJob({ type: 'deadly', queue: defineQueues({ default: {} }).default, payload: z.object({}) })
   await using t = await hands([deadly])

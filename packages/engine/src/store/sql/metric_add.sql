@@ -3,7 +3,7 @@
 --          $6 duration_ms float8[], $7 durations text[], $8 wait_ms float8[], $9 waits text[];
 --          of tenants: $10 queues text[], $11 tenants text[], $12 runs int[], $13 wait_ms float8[], $14 waits text[].
 --          Each histogram is the text of an int[].
--- Returns: nothing.
+-- Returns: minute, once for each row of runs.
 -- Locks:   the rows of this minute, in the order of their keys, so that two processes cannot wait for each other.
 -- Index:   metric_minute_pkey, metric_tenant_minute_pkey
 -- The commit may be asynchronous: a crash of the server loses a few seconds of counts.
@@ -39,4 +39,5 @@ set runs = stored.runs + excluded.runs, duration_ms = stored.duration_ms + exclu
     waits = array(
       select coalesce(before, 0) + coalesce(more, 0)
       from unnest(stored.waits, excluded.waits) with ordinality as bucket (before, more, at) order by at
-    );
+    )
+returning minute;
