@@ -10,6 +10,7 @@ import { type LetterRetention, letterRetention } from '../contract/letter-retent
 import type { Registry } from '../contract/registry.ts'
 import { HistoryRefused } from '../errors.ts'
 import { declareHistory } from '../governance/history.ts'
+import { isPermissionDenied } from '../sql-state.ts'
 import { budgetHoldPrune, budgetPeriodPrune, budgetReservationSweep } from '../store/budgets.ts'
 import { cataloguePrune } from '../store/catalogue.ts'
 import type { Database } from '../store/db.ts'
@@ -80,6 +81,12 @@ function ifRefused(error: unknown): void {
   if (!(error instanceof HistoryRefused)) throw error
 }
 
+/** Without rights on the catalogue. The worker has said so when it started. */
+function noneIfDenied(error: unknown): number {
+  if (!isPermissionDenied(error)) throw error
+  return 0
+}
+
 export class Housekeeper implements Ticker<HousekeepingResult> {
   readonly name = 'housekeeping'
   readonly #db: Database
@@ -117,7 +124,7 @@ export class Housekeeper implements Ticker<HousekeepingResult> {
       windowsForgotten: await dedupWindowPrune(this.#db, now, WINDOWS_AT_ONCE),
       ratesForgotten: await limitRatePrune(this.#db, now, { unknownMs: UNKNOWN_RATE_PERIOD_MS, limit: RATES_AT_ONCE }),
       ticksForgotten: await scheduleTickPrune(this.#db, now, TICKS_KEPT_MS, TICKS_AT_ONCE),
-      declarationsForgotten: await cataloguePrune(this.#db, now, FORGET_DECLARATIONS_AFTER_MS),
+      declarationsForgotten: await cataloguePrune(this.#db, now, FORGET_DECLARATIONS_AFTER_MS).catch(noneIfDenied),
       metricsForgotten: await metricPrune(this.#db, now, {
         ageMs: METRICS_KEPT_MS,
         tenantAgeMs: TENANT_METRICS_KEPT_MS,

@@ -7,8 +7,9 @@ import { HistoryRefused } from '../errors.ts'
 import { declareHistory } from '../governance/history.ts'
 import type { Logger } from '../logger.ts'
 import type { DeclaredSchedules } from '../schedule/schedules.ts'
+import { isPermissionDenied } from '../sql-state.ts'
 import { budgetDeclare } from '../store/budgets.ts'
-import { catalogueDeclare, type NewProgram } from '../store/catalogue.ts'
+import { catalogueDeclare, catalogueRefresh, type NewProgram } from '../store/catalogue.ts'
 import type { Database } from '../store/db.ts'
 import { ensurePartitions } from '../store/partitions.ts'
 
@@ -21,15 +22,30 @@ export interface DeclarationServices {
   logger: Logger
 }
 
-/** Partitions, budgets, histories, schedules, and the program: its entries in the catalogue follow when it has a lease. */
-export async function declareCode(services: DeclarationServices, workerId: string, program: NewProgram): Promise<void> {
+/** Partitions, budgets, histories and schedules. */
+export async function declareCode(services: DeclarationServices, workerId: string): Promise<void> {
   const { clock, db, registry } = services
   await ensurePartitions(db, clock.databaseNow())
   const { budgets } = registry
   if (budgets.length > 0) await budgetDeclare(db, clock.databaseNow(), budgets)
   await declareHistories(services, workerId)
   await declareFires(services, workerId)
-  await catalogueDeclare(db, clock.databaseNow(), program)
+}
+
+/** For a worker that has its lease: the catalogue has the entries of living ones. Jobs run without it, too. */
+export async function declareProgram(
+  { db, clock, logger }: DeclarationServices,
+  worker: string,
+  program: NewProgram,
+): Promise<void> {
+  try {
+    await catalogueDeclare(db, clock.databaseNow(), program)
+    await catalogueRefresh(db, clock.databaseNow())
+  } catch (error) {
+    if (!isPermissionDenied(error)) throw error
+    const { message } = error as Error
+    logger.warn({ worker, error: message }, 'the catalogue lacks this worker: its role has no rights on the tables')
+  }
 }
 
 /** Jobs run without a history too: whoever is missing it finds out why. Housekeeping tries again. */

@@ -1,9 +1,8 @@
 // A worker: its parts started in one place and stopped in one order.
 import { within } from '../clock.ts'
 import { WorkerStopping } from '../errors.ts'
-import { catalogueRefresh } from '../store/catalogue.ts'
 import type { WorkerRequest } from '../store/workers.ts'
-import { declareCode } from './declarations.ts'
+import { declareCode, declareProgram } from './declarations.ts'
 import type { WorkerSettings } from './work-options.ts'
 import { WorkerParts, type WorkerServices } from './worker-parts.ts'
 
@@ -72,12 +71,11 @@ export class Worker {
   }
 
   async #startUp(): Promise<void> {
-    const { execution, fetcher, lease, loops, wakeUps } = this.#parts
-    const { db, clock } = this.#services
-    await declareCode(this.#services, this.id, this.#parts.program)
+    const { execution, fetcher, lease, loops, program, wakeUps } = this.#parts
+    await declareCode(this.#services, this.id)
     await execution.isolated.start()
     await lease.take()
-    await catalogueRefresh(db, clock.databaseNow())
+    await declareProgram(this.#services, this.id, program)
     if (this.#stopped !== undefined) throw new WorkerStopping()
     wakeUps.start()
     fetcher.start()

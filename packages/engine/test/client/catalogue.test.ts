@@ -11,6 +11,7 @@ import {
   defineWorkflow,
   implement,
   type JobContract,
+  type Logger,
   type MillraceOptions,
 } from 'millrace'
 import { expect, test } from 'vitest'
@@ -51,6 +52,8 @@ const campaign = defineWorkflow('campaign', { input: z.object({ to: z.string() }
   .step('first', letter, { payload: ({ input }) => ({ to: input.to }) })
   .step('second', letter, { payload: ({ input }) => ({ to: `${input.to} again` }), after: 'first' })
 const nightly = defineSchedule({ name: 'nightly', job: letter, when: cron('0 2 * * *'), payload: { to: 'all' } })
+
+const plain = defineJob({ type: 'plain', queue: queues.mail, payload: z.object({}) })
 
 const encryption = ringOf('a')
 
@@ -229,4 +232,29 @@ test('without the code, breakers and explain know what the catalogue says', asyn
   await client.limits.set('printers', { running: 0 }, { by: 'ann' })
   expect(await why()).toMatch(/post-office/)
   expect(await why()).toMatch(/^Limit "printers" lets 0 run at once/m)
+})
+
+test('a worker whose role has no rights on the catalogue warns, runs its jobs and keeps house', async () => {
+  await using t = await setup()
+  const role = `clerk_${randomUUID().replaceAll('-', '')}`
+  await t.sql(`create role ${role} login password 'clerk'`)
+  try {
+    await t.sql(`grant usage on schema millrace to ${role}`)
+    await t.sql(`grant select, insert, update, delete on all tables in schema millrace to ${role}`)
+    await t.sql(`revoke all on millrace.catalogue_program, millrace.catalogue_entry from ${role}`)
+    const url = new URL(t.url)
+    url.username = role
+    url.password = 'clerk'
+    const warnings: string[] = []
+    const logger: Logger = { ...silent, warn: (_, message) => void warnings.push(message) }
+    await using clerk = createMillrace({ database: url.href, jobs: [plain], logger })
+    await clerk.work({ handlers: [implement(plain, () => {})] })
+    expect(warnings).toEqual(['the catalogue lacks this worker: its role has no rights on the tables'])
+    const { id } = await clerk.enqueue(plain, {})
+    expect(await clerk.result(id)).toMatchObject({ status: 'completed' })
+    expect(await new Housekeeper(Millrace.servicesOf(clerk)).tick()).toMatchObject({ declarationsForgotten: 0 })
+  } finally {
+    await t.sql(`drop owned by ${role}`)
+    await t.sql(`drop role ${role}`)
+  }
 })

@@ -3,7 +3,7 @@
 -- Returns: kind, name of the entries forgotten.
 -- Locks:   those rows. Refresh the entries first, under the same advisory lock.
 -- Index:   none: there are as many rows as declarations.
--- A program is written just before its worker: within the hour it may not have one yet.
+-- Workers of older versions write their program before their lease: within the hour it may not have a worker yet.
 with gone as (
   delete from millrace.catalogue_program as program
   where started_at < now() - interval '1 hour'
