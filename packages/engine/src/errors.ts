@@ -28,6 +28,7 @@ export type MillraceErrorCode =
   | 'isolated_crash'
   | 'invalid_result'
   | 'database_unavailable'
+  | 'database_conflict'
   | 'database_timeout'
   | 'connection_lost'
   | 'database_refused'
@@ -485,6 +486,17 @@ function connectRemedy(cause: unknown, detail: string): string {
     return 'The server expects another user or password: correct them in the connection string, or in PGUSER and PGPASSWORD.'
   }
   return 'Check that the server runs there. Millrace tries to connect again, at most every two seconds.'
+}
+
+/** Another transaction was in the way: a deadlock, a serialization failure, or a lock that was not free in time. Nothing was changed. */
+export class DatabaseConflict extends MillraceError {
+  constructor(cause: unknown) {
+    super(
+      'database_conflict',
+      `Another transaction was in the way (${messageOf(cause)}). Nothing was changed: try again. In a transaction of your own, roll back first.`,
+      cause,
+    )
+  }
 }
 
 export class DatabaseTimeout extends MillraceError {

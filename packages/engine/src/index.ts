@@ -114,6 +114,7 @@ export {
   ClientClosed,
   ConnectionLost,
   ContractRequired,
+  DatabaseConflict,
   DatabaseRefused,
   DatabaseTimeout,
   DatabaseUnavailable,

@@ -1,5 +1,12 @@
 // The side of the worker process: it says whether it is ready, why it could not start, and stops with its supervisor.
-import { DatabaseTimeout, DatabaseUnavailable, type Logger, MillraceError, type Worker } from 'millrace'
+import {
+  DatabaseConflict,
+  DatabaseTimeout,
+  DatabaseUnavailable,
+  type Logger,
+  MillraceError,
+  type Worker,
+} from 'millrace'
 import type { StopRequests } from '../signals.ts'
 import { WorkloadUnusable } from '../workload-module.ts'
 import type { Condition, FailureKind, Message, Report } from './messages.ts'
@@ -69,8 +76,10 @@ export class Supervised {
   }
 }
 
+const PASSING = [DatabaseConflict, DatabaseTimeout, DatabaseUnavailable]
+
 function kindOf(error: unknown): FailureKind {
-  if (error instanceof DatabaseUnavailable || error instanceof DatabaseTimeout) return 'outage'
+  if (PASSING.some((each) => error instanceof each)) return 'outage'
   return error instanceof MillraceError || error instanceof WorkloadUnusable ? 'final' : 'unknown'
 }
 

@@ -3,8 +3,8 @@
 // A batch goes out as soon as fewer than two are in flight, so a lone enqueue waits for nothing and a busy process
 // batches by itself. A row that Postgres refuses is found by halving the batch and fails only its own caller.
 import { monotonicMs } from '../clock.ts'
-import { DatabaseUnavailable, EnqueueUnknown, InvalidPayload } from '../errors.ts'
-import { isRefused, isTransient } from '../sql-state.ts'
+import { DatabaseConflict, DatabaseUnavailable, EnqueueUnknown, InvalidPayload } from '../errors.ts'
+import { isContention, isRefused, isTransient } from '../sql-state.ts'
 import { isConnectionFailure } from '../store/db.ts'
 import type { NewJob } from '../store/jobs.ts'
 
@@ -94,6 +94,7 @@ function failAll(batch: Waiting[], error: unknown): void {
 export function enqueueFailure(error: unknown, job: NewJob): unknown {
   if (error instanceof DatabaseUnavailable) return error
   if (isConnectionFailure(error)) return new EnqueueUnknown(job.type, job.dedupKey !== null, error)
+  if (isContention(error)) return new DatabaseConflict(error)
   if (isTransient(error)) return new DatabaseUnavailable(error)
   return isRefused(error) ? refusalBy(error as Error & { code: string }, job) : error
 }

@@ -2,13 +2,14 @@
 import pg from 'pg'
 import {
   ConnectionLost,
+  DatabaseConflict,
   DatabaseRefused,
   DatabaseUnavailable,
   MillraceError,
   PermissionDenied,
   SchemaMissing,
 } from '../errors.ts'
-import { isMissing, isPermissionDenied, isTransactionOver, isTransient } from '../sql-state.ts'
+import { isContention, isMissing, isPermissionDenied, isTransactionOver, isTransient } from '../sql-state.ts'
 import { CommitUnknown } from '../store/transaction.ts'
 
 /** The driver has no class for a broken connection. */
@@ -24,6 +25,7 @@ export function typedError(error: unknown, schema: string): unknown {
   if (isMissing(error)) return new SchemaMissing(schema, error)
   if (isPermissionDenied(error)) return new PermissionDenied(schema, error)
   if (isTransactionOver(error)) return new ConnectionLost(error)
+  if (isContention(error)) return new DatabaseConflict(error)
   return isTransient(error) ? new DatabaseUnavailable(error) : new DatabaseRefused(error)
 }
 

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import {
   ConnectionLost,
   createMillrace,
+  DatabaseConflict,
   defineJob,
   defineQueues,
   defineWorkflow,
@@ -189,6 +190,27 @@ test('a connection that breaks before the answer is a ConnectionLost', async () 
   expect(await looking).toBeInstanceOf(ConnectionLost)
   await locker.query('rollback')
   locker.release()
+})
+
+test.each([
+  ['a serialization failure', '40001'],
+  ['a deadlock', '40P01'],
+  ['a lock that was not free in time', '55P03'],
+])('%s is a DatabaseConflict, not an outage', async (_, state) => {
+  await using t = await setup()
+  const millrace = t.client([mail])
+  await t.sql(`create function public.conflict() returns trigger language plpgsql
+    as $$ begin raise 'in the way' using errcode = '${state}'; end $$`)
+  for (const table of ['job', 'audit_log'])
+    await t.sql(
+      `create trigger conflict before insert on millrace.${table} for each row execute function public.conflict()`,
+    )
+  for (const call of [() => millrace.enqueue(mail, {}), () => millrace.tenants.set('acme', {}, { by })]) {
+    const error = await call().catch((thrown: unknown) => thrown)
+    expect(error).toBeInstanceOf(DatabaseConflict)
+    expect(error).toMatchObject({ code: 'database_conflict', cause: { code: state } })
+    expect((error as Error).message).toMatch(/in the way.*Nothing was changed.*try again/)
+  }
 })
 
 test('endWorker on a database that was not migrated throws SchemaMissing', async () => {
