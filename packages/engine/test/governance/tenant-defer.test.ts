@@ -126,6 +126,18 @@ describe('a tenant’s jobs beyond its number wait', () => {
     })
   })
 
+  test('and are counted as blocked, once each, with their queue, type and tenant', async () => {
+    await using t = await deferring()
+    await t.enqueueAll(plain, ['a', 'b'])
+    await t.enqueueAll(ordered, ['a', 'a'])
+    const [queue] = await t.millrace.queues()
+    expect(queue).toMatchObject({ queue: 'deferred', due: 1, blocked: 3 })
+    const { types, tenants } = await t.millrace.stats()
+    expect(types.find(({ type }) => type === 'plain')).toMatchObject({ waiting: 2, due: 1, blocked: 1 })
+    expect(types.find(({ type }) => type === 'ordered')).toMatchObject({ waiting: 2, due: 0, blocked: 2 })
+    expect(tenants).toMatchObject([{ queue: 'deferred', tenant: 'x', waiting: 4, blocked: 3 }])
+  })
+
   test.each(['jobs of the tenant', '\u0001jobs of the tenant'])('apart from every limit key: %j', async (name) => {
     await using t = await deferring()
     await t.millrace.tenants.limit('x', 'deferred', { jobs: 2, over: 'defer' }, by)

@@ -3,8 +3,8 @@
 -- Returns: queue, type, tenant (null in rows of a type), waiting, due, oldest_due_at, running, blocked, failed
 -- Locks:   none
 -- Index:   job_for_claim_by_type_idx, job_for_share_by_type_idx and job_failed_idx without the table; job_suspect_idx, job_running_idx,
---          job_blocked_by_order_idx, job_blocked_by_limit_idx, job_parked_idx. As many entries as there are live jobs, in their order:
---          the groups need no sort. Each job is in exactly one of the parts but the last.
+--          job_blocked_by_order_idx, job_blocked_by_limit_idx, job_parked_idx, job_deferred_idx. As many entries as there are live jobs, in their
+--          order: the groups need no sort. Each job is in exactly one of the parts but the last.
 with counted as materialized (
   select queue, type, null as tenant, count(*) as pending, count(*) filter (where run_at <= coalesce($1, now())) as due,
     min(run_at) as oldest, 0 as running, 0 as blocked, 0 as failed
@@ -30,6 +30,9 @@ with counted as materialized (
   select queue, type, tenant, 0, 0, null, 0, count(*), 0
   from millrace.job
   where status = 'blocked' and parked_until is not null and order_key is null and limit_key is null group by queue, tenant, type
+  union all
+  select queue, type, tenant, 0, 0, null, 0, count(*), 0
+  from millrace.job where status = 'blocked' and deferred_keys is not null group by queue, tenant, type
   union all
   select queue, type, tenant, 0, 0, null, 0, 0, count(*)
   from millrace.job where status = 'pending' and last_error_at is not null group by queue, type, tenant
