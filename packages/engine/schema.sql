@@ -898,6 +898,19 @@ create table millrace.tenant_queue (
   constraint tenant_queue_on_excess_check check ((on_excess = any (array['warn', 'reject', 'defer'])))
 );
 
+create table millrace.tenant_slots (
+  tenant     text not null,
+  queue      text not null,
+  min_slots  integer,
+  max_slots  integer,
+  sets_max   boolean not null,
+  updated_at timestamptz not null default now(),
+  updated_by text not null,
+  constraint tenant_slots_pkey primary key (tenant, queue),
+  constraint tenant_slots_max_slots_check check ((max_slots >= 0)),
+  constraint tenant_slots_min_slots_check check ((min_slots >= 0))
+);
+
 create table millrace.upkeep (
   task       text not null,
   started_at timestamptz not null,

@@ -123,6 +123,18 @@ test('tenants are listed, weighed, limited, suspended, resumed and deleted', asy
     code: 1,
     out: 'No limit of fax for tenant "acme" was set: `millrace tenants show acme` lists what is.\n',
   })
+  const slots = await t.run('tenants', 'set-slots', 'acme', 'fax', '--max-slots', '2', ...module)
+  expect(slots.out).toBe('Slots of tenant "acme":\n  at most 2 in fax\n')
+  await t.run('tenants', 'set-slots', 'acme', 'fax', '--min-slots', '1', ...module)
+  expect((await t.run('tenants', 'show', 'acme')).out).toMatch(/^Slots {4}at most 10\nSlots {4}1 to 2 in fax$/m)
+  expect(await t.run('tenants', 'unset-slots', 'acme', 'fax')).toMatchObject({
+    code: 0,
+    out: 'The slots in fax for tenant "acme" are the tenant\'s own again.\n',
+  })
+  expect(await t.run('tenants', 'unset-slots', 'acme', 'fax')).toMatchObject({
+    code: 1,
+    out: 'No slots in fax for tenant "acme" were set: `millrace tenants show acme` lists what is.\n',
+  })
   const suspended = await t.run('tenants', 'suspend', 'acme', '--reason', 'the invoice is open', '--by', 'bob')
   expect(suspended.out).toBe('Tenant "acme" is suspended. Resume it with: millrace tenants resume acme\n')
   expect((await t.run('tenants', 'list', '--status', 'suspended')).out).toMatch(
@@ -168,6 +180,7 @@ test.each([
   [['tenants', 'show', 'nobody'], /There is no tenant "nobody"/],
   [['tenants', 'resume', 'nobody'], /There is no tenant "nobody"/],
   [['tenants', 'set', 'acme', '--max-slots', 'few'], /Expected a whole number from 0, or 'none'/],
+  [['tenants', 'set-slots', 'acme', 'mail', ...module], /give minSlots or maxSlots/],
   [['tenants', 'limit', 'acme', 'mail', '--jobs', '1', '--over', 'panic', ...module], /Allowed choices are/],
 ])('%j is refused in plain words', async (args, message) => {
   await using t = await setup()

@@ -1,6 +1,6 @@
 // What `millrace tenants` does.
 import type { Command } from 'commander'
-import type { OnExcess, Tenant, TenantFilter, TenantLimit, TenantOptions } from 'millrace'
+import type { OnExcess, SlotsOptions, Tenant, TenantFilter, TenantLimit, TenantOptions, TenantSlots } from 'millrace'
 import { type ClientOptions, withClient } from '../client.ts'
 import { Refused } from '../failure.ts'
 import { argument, fromNow, oneLine, print, printJson } from '../print.ts'
@@ -52,22 +52,27 @@ function slotsOf(least: number, most: number | null): string {
   return least === 0 ? `at most ${most}` : `${least} to ${most}`
 }
 
+const slotsIn = ({ queue, minSlots, maxSlots }: TenantSlots): string =>
+  `${slotsOf(minSlots, maxSlots) || 'as many as are free'} in ${queue}`
+
 export async function show(name: string, options: ClientOptions, command: Command): Promise<void> {
   await withClient(command, options, async ({ millrace }) => {
     const tenant = await millrace.tenants.get(name)
     if (tenant === undefined) throw new Refused(`There is no tenant ${quoted(name)}: it has never had a job.`)
     const limits = await millrace.tenants.limits(name)
-    if (options.json) return printJson({ ...tenant, limits })
-    print(block(tenant, limits))
+    const slots = await millrace.tenants.slots(name)
+    if (options.json) return printJson({ ...tenant, limits, slots })
+    print(block(tenant, limits, slots))
   })
 }
 
-function block(tenant: Tenant, limits: readonly TenantLimit[]): string {
+function block(tenant: Tenant, limits: readonly TenantLimit[], slots: readonly TenantSlots[]): string {
   const lines: [string, string | null][] = [
     ['Tenant', tenant.name],
     ['Status', tenant.reason === null ? tenant.status : `${tenant.status}: ${tenant.reason}`],
     ['Weight', String(tenant.weight)],
     ['Slots', slotsOf(tenant.minSlots, tenant.maxSlots) || null],
+    ...slots.map((each): [string, string] => ['Slots', slotsIn(each)]),
     ...limits.map(({ queue, jobs, over }): [string, string] => ['Limit', `${jobs} jobs in ${queue}, then ${over}`]),
     ['Known', `since ${tenant.createdAt.toISOString()}`],
     ['Changed', tenant.updatedBy === null ? null : `${tenant.updatedAt.toISOString()} by ${tenant.updatedBy}`],
@@ -80,16 +85,43 @@ function block(tenant: Tenant, limits: readonly TenantLimit[]): string {
 type SetOptions = Decision & Pick<TenantOptions, 'weight' | 'minSlots' | 'maxSlots'>
 
 export async function set(name: string, options: SetOptions, command: Command): Promise<void> {
-  const { weight, minSlots, maxSlots, by } = options
+  const { weight, by } = options
   await withClient(command, options, async ({ millrace }) => {
-    const share = {
-      ...(weight !== undefined && { weight }),
-      ...(minSlots !== undefined && { minSlots }),
-      ...(maxSlots !== undefined && { maxSlots }),
-    }
+    const share = { ...(weight !== undefined && { weight }), ...givenSlots(options) }
     const tenant = await millrace.tenants.set(name, share, { by })
     if (options.json) return printJson(tenant)
-    print(block(tenant, await millrace.tenants.limits(name)))
+    print(block(tenant, await millrace.tenants.limits(name), await millrace.tenants.slots(name)))
+  })
+}
+
+const givenSlots = ({ minSlots, maxSlots }: SlotsOptions): SlotsOptions => ({
+  ...(minSlots !== undefined && { minSlots }),
+  ...(maxSlots !== undefined && { maxSlots }),
+})
+
+export async function setSlots(
+  name: string,
+  queue: string,
+  options: Decision & SlotsOptions,
+  command: Command,
+): Promise<void> {
+  await withClient(command, options, async ({ millrace }) => {
+    await millrace.tenants.setSlots(name, queue, givenSlots(options), { by: options.by })
+    const slots = await millrace.tenants.slots(name)
+    if (options.json) return printJson(slots)
+    const lines = slots.map((each) => `  ${oneLine(slotsIn(each), 200)}\n`)
+    print(`Slots of tenant ${quoted(name)}:\n${lines.join('')}`)
+  })
+}
+
+export async function unsetSlots(name: string, queue: string, options: Decision, command: Command): Promise<void> {
+  await withClient(command, options, async ({ millrace }) => {
+    const wasSet = await millrace.tenants.unsetSlots(name, queue, { by: options.by })
+    if (!wasSet) process.exitCode = 1
+    if (options.json) return printJson({ tenant: name, queue, wasSet })
+    const where = `${oneLine(queue, 80)} for tenant ${quoted(name)}`
+    if (wasSet) print(`The slots in ${where} are the tenant's own again.\n`)
+    else print(`No slots in ${where} were set: \`millrace tenants show ${argument(name)}\` lists what is.\n`)
   })
 }
 

@@ -1,7 +1,7 @@
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { addClientOptions, addModuleOption } from '../client.ts'
 import { addAuthorOption } from './retry.ts'
-import { limit, list, remove, resume, set, show, suspend, unlimit } from './tenants-actions.ts'
+import { limit, list, remove, resume, set, setSlots, show, suspend, unlimit, unsetSlots } from './tenants-actions.ts'
 import { parseCount } from './worker-options.ts'
 
 const help = `
@@ -10,6 +10,8 @@ Tenants share the slots of a queue by their weights. A tenant is registered when
 Examples:
   millrace tenants                               every tenant, and its share
   millrace tenants set acme --weight 3 --max-slots 10
+  millrace tenants set-slots acme bulk --max-slots 1
+  millrace tenants unset-slots acme bulk         back to the tenant's own slots
   millrace tenants limit acme bulk --jobs 1000 --over reject
   millrace tenants unlimit acme bulk             back to what the queue says
   millrace tenants suspend acme --reason "the invoice is open"
@@ -23,8 +25,10 @@ export function tenantsCommand(): Command {
     .description('Look at tenants; weigh, limit, suspend, resume and delete them.')
     .addHelpText('after', help)
     .addCommand(listCommand(), { isDefault: true })
-    .addCommand(addClientOptions(named('show', 'Show one tenant with its limits.')).action(show))
+    .addCommand(addClientOptions(named('show', 'Show one tenant with its slots and limits.')).action(show))
     .addCommand(setCommand())
+    .addCommand(setSlotsCommand())
+    .addCommand(unsetSlotsCommand())
     .addCommand(limitCommand())
     .addCommand(unlimitCommand())
     .addCommand(suspendCommand())
@@ -49,8 +53,30 @@ function listCommand(): Command {
 }
 
 function setCommand(): Command {
-  const command = named('set', 'Register a tenant, or change its share of the slots.')
-    .addOption(new Option('--weight <weight>', 'its share, against others; from 1 to 1000').argParser(parseCount(1)))
+  const command = named('set', 'Register a tenant, or change its share of the slots.').addOption(
+    new Option('--weight <weight>', 'its share, against others; from 1 to 1000').argParser(parseCount(1)),
+  )
+  return addClientOptions(addAuthorOption(addSlotsOptions(command))).action(set)
+}
+
+function setSlotsCommand(): Command {
+  const command = named(
+    'set-slots',
+    "Set a tenant's slots in one queue, in place of those that `set` gave it.",
+  ).argument('<queue>', 'the queue')
+  return addModuleOption(addClientOptions(addAuthorOption(addSlotsOptions(command)))).action(setSlots)
+}
+
+function unsetSlotsCommand(): Command {
+  const command = named('unset-slots', "Let the tenant's own slots hold in a queue again.").argument(
+    '<queue>',
+    'the queue',
+  )
+  return addClientOptions(addAuthorOption(command)).action(unsetSlots)
+}
+
+function addSlotsOptions(command: Command): Command {
+  return command
     .addOption(
       new Option('--min-slots <count>', 'slots it gets before others get more than theirs').argParser(parseCount(0)),
     )
@@ -59,7 +85,6 @@ function setCommand(): Command {
         parseMost,
       ),
     )
-  return addClientOptions(addAuthorOption(command)).action(set)
 }
 
 function limitCommand(): Command {

@@ -7,16 +7,21 @@ import { tenantKey } from '../store/keyed-work.ts'
 import type { Queryable } from '../store/statements.ts'
 import {
   type OnExcess,
+  type SlotsChange,
   type Tenant,
   type TenantChange,
   type TenantFilter,
   type TenantLimit,
+  type TenantSlots,
   tenantJobs,
   tenantList,
   tenantQueueList,
   tenantQueueSet,
   tenantQueueUnset,
   tenantSet,
+  tenantSlotsList,
+  tenantSlotsSet,
+  tenantSlotsUnset,
 } from '../store/tenants.ts'
 import { demandOwnTenant, type Transaction } from '../store/transaction.ts'
 import { knownContracts } from './catalogue.ts'
@@ -24,13 +29,16 @@ import { author, label, wholeNumber } from './enqueue-options.ts'
 import type { JobManager } from './manage.ts'
 import { changeRules, type RuleServices } from './rule-change.ts'
 
-export interface TenantOptions {
-  /** Its share of the slots, against other tenants: an integer from 1 to 1000. Default 1. */
-  weight?: number
+export interface SlotsOptions {
   /** It gets so many slots of a queue before the others get more than theirs. Default 0. */
   minSlots?: number
   /** It holds at most so many slots of a queue at once. Null: as many as are free, which is the default. */
   maxSlots?: number | null
+}
+
+export interface TenantOptions extends SlotsOptions {
+  /** Its share of the slots, against other tenants: an integer from 1 to 1000. Default 1. */
+  weight?: number
 }
 
 interface Words {
@@ -51,13 +59,36 @@ export class Tenants {
 
   /** Registers a tenant, or changes its share. Tenants that are not registered are when they first have a job. */
   async set(name: string, options: TenantOptions, { by, tx }: Omit<Words, 'reason'>): Promise<Tenant> {
-    const change: TenantChange = {}
+    const change: TenantChange = slotsOf(options)
     if (options.weight !== undefined) change.weight = wholeNumber(options.weight, 'weight', 1)
-    if (options.minSlots !== undefined) change.minSlots = wholeNumber(options.minSlots, 'minSlots', 0)
-    if (options.maxSlots !== undefined)
-      change.maxSlots = options.maxSlots === null ? null : wholeNumber(options.maxSlots, 'maxSlots', 0)
     if ((change.weight ?? 1) > 1_000) throw new InvalidDefinition(`weight is ${change.weight}: 1000 is the most.`)
     return this.#change(name, change, { by, action: 'tenant.set', ...(tx !== undefined && { tx }) })
+  }
+
+  /** Its slots in one queue, which precede those of `set`. What is not given stays as it is: at first, the tenant's own. */
+  async setSlots(name: string, queue: string, slots: SlotsOptions, { by, tx }: Omit<Words, 'reason'>): Promise<void> {
+    const change = slotsOf(slots)
+    if (Object.keys(change).length === 0) {
+      throw new InvalidDefinition('Nothing to set: give minSlots or maxSlots. unsetSlots takes both back.')
+    }
+    const known = await knownContracts(this.#services)
+    known.demandQueue(queue)
+    await this.#changeSlots(
+      name,
+      { by, action: 'tenant.set_slots', target: queue, details: change },
+      tx,
+      async (own) => {
+        await tenantSet(own, name, {}, by)
+        await tenantSlotsSet(own, { tenant: name, queue, by }, change)
+      },
+    )
+  }
+
+  /** The tenant's own slots hold in this queue again. False: none were set for it. */
+  async unsetSlots(name: string, queue: string, { by, tx }: Omit<Words, 'reason'>): Promise<boolean> {
+    return this.#changeSlots(name, { by, action: 'tenant.unset_slots', target: queue }, tx, (own) =>
+      tenantSlotsUnset(own, name, queue),
+    )
   }
 
   /** How many jobs it may have waiting and running in a queue, and what happens to more. Deferred jobs that have room now are let through. */
@@ -121,6 +152,11 @@ export class Tenants {
     return tenantQueueList(this.#services.db, name)
   }
 
+  /** Its slots in the queues for which some were set, as they hold there, by queue. */
+  slots(name: string): Promise<TenantSlots[]> {
+    return tenantSlotsList(this.#services.db, name)
+  }
+
   /** By name. */
   list(filter: TenantFilter = {}): Promise<Tenant[]> {
     return tenantList(this.#services.db, filter)
@@ -142,18 +178,44 @@ export class Tenants {
     return result
   }
 
+  #changeSlots<Result>(
+    name: string,
+    entry: Omit<NewAuditEntry, 'tenant'>,
+    tx: Queryable | undefined,
+    change: (own: Transaction) => Promise<Result>,
+  ): Promise<Result> {
+    const tenant = tenantName(name)
+    const changed = async (own: Transaction) => {
+      demandOwnTenant(own, [tenant])
+      return change(own)
+    }
+    return changeRules(this.#services, { ...entry, by: author(entry.by), tenant }, changed, tx && { tx })
+  }
+
   #change(
     name: string,
     change: TenantChange,
     { by, action, reason, tx: own }: Words & { action: string },
   ): Promise<Tenant> {
-    const tenant = label(name, 'tenant')
-    if (!tenant) throw new InvalidDefinition('A tenant needs a name.')
+    const tenant = tenantName(name)
     const entry = { by: author(by), action, target: tenant, tenant, details: { ...change, reason } }
     const set = async (tx: Transaction) => {
       demandOwnTenant(tx, [tenant])
       return tenantSet(tx, tenant, change, by)
     }
     return changeRules(this.#services, entry, set, own && { tx: own })
+  }
+}
+
+function tenantName(name: string): string {
+  const tenant = label(name, 'tenant')
+  if (!tenant) throw new InvalidDefinition('A tenant needs a name.')
+  return tenant
+}
+
+function slotsOf({ minSlots, maxSlots }: SlotsOptions): SlotsChange {
+  return {
+    ...(minSlots !== undefined && { minSlots: wholeNumber(minSlots, 'minSlots', 0) }),
+    ...(maxSlots !== undefined && { maxSlots: maxSlots === null ? null : wholeNumber(maxSlots, 'maxSlots', 0) }),
   }
 }

@@ -102,7 +102,7 @@ export class Governor {
       queues = this.#queuesSharing(contract)
       this.#waiting.set(contract, queues)
     }
-    const isCapped = tenant !== null && this.#rules.tenants.get(tenant)?.maxSlots != null
+    const isCapped = tenant !== null && this.#rules.tenantsIn(contract.queue.name).get(tenant)?.maxSlots != null
     return queues.length === 0 && isCapped ? [contract.queue.name] : queues
   }
 

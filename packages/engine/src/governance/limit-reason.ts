@@ -34,15 +34,16 @@ export const explainLimits: Explainer = async (job, look) => {
 }
 
 function shareReason({ tenant, queue }: Job, rules: Rules, { running }: Standing): Reason | undefined {
-  const maxSlots = tenant === null ? null : (rules.tenants.get(tenant)?.maxSlots ?? null)
-  if (maxSlots === null) return undefined
+  const maxSlots = tenant === null ? undefined : rules.tenantsIn(queue).get(tenant)?.maxSlots
+  if (tenant === null || maxSlots == null) return undefined
   const held = (running ?? []).reduce((sum, [name, , jobs]) => sum + (name === tenant ? jobs : 0), 0)
   if (held < maxSlots) return undefined
+  const command = rules.isMaxOfQueue(tenant, queue) ? `set-slots ${tenant} ${queue}` : `set ${tenant}`
   return {
     mechanism: 'share',
     sentence: `Tenant "${tenant}" holds ${held} of the ${maxSlots} slots that it may hold in queue "${queue}" at once.`,
     until: null,
-    remedy: `millrace tenants set ${tenant} --max-slots N`,
+    remedy: `millrace tenants ${command} --max-slots N`,
   }
 }
 

@@ -5,7 +5,7 @@ import type { Limit } from '../contract/limit.ts'
 import type { Seen, Standing } from '../store/governed-claims.ts'
 import { compareIds } from '../store/job-id.ts'
 import type { Held } from '../store/parked-jobs.ts'
-import type { PauseRule } from '../store/rules.ts'
+import type { PauseRule, TenantRule } from '../store/rules.ts'
 import { allot, type Share } from './allot.ts'
 import type { Balance, Rival } from './balance.ts'
 import { jobCost } from './job-cost.ts'
@@ -49,7 +49,8 @@ interface Knowledge {
 
 export class Round {
   readonly #slots: number
-  readonly #rules: Rules
+  /** Whose rules differ from the ordinary, as they hold in this queue. */
+  readonly #tenants: ReadonlyMap<string, TenantRule>
   readonly #turns: Turns
   readonly #balance: Balance
   readonly #contractOf: (type: string) => JobContract | undefined
@@ -72,7 +73,7 @@ export class Round {
 
   constructor(request: RoundRequest, standing: Standing, { rules, turns, balance, contractOf, keys }: Knowledge) {
     this.#slots = request.slots
-    this.#rules = rules
+    this.#tenants = rules.tenantsIn(request.queue)
     this.#turns = turns
     this.#balance = balance
     this.#contractOf = contractOf
@@ -156,7 +157,7 @@ export class Round {
     const isPaused = this.#pauses.some(
       ({ type, tenant }) => (type ?? job.type) === job.type && (tenant ?? job.tenant) === job.tenant,
     )
-    const status = job.tenant === null ? undefined : this.#rules.tenants.get(job.tenant)?.status
+    const status = job.tenant === null ? undefined : this.#tenants.get(job.tenant)?.status
     if (isPaused || (status ?? 'active') !== 'active' || !this.meters.admit(job)) {
       this.hasRefused = true
       if (job.tenant !== null) this.#refused.set(JSON.stringify([job.tenant, job.type]), job)
@@ -168,7 +169,7 @@ export class Round {
   /** How many jobs of a tenant may start, as far as its own rules go. */
   roomOf(tenant: string): number {
     if (this.weights.get(tenant) === 0) return 0
-    const maxSlots = this.#rules.tenants.get(tenant)?.maxSlots ?? Number.POSITIVE_INFINITY
+    const maxSlots = this.#tenants.get(tenant)?.maxSlots ?? Number.POSITIVE_INFINITY
     return maxSlots - (this.#running.get(tenant) ?? 0)
   }
 
@@ -189,7 +190,7 @@ export class Round {
   }
 
   #heldOf(tenant: string): Held {
-    const isSuspended = (this.#rules.tenants.get(tenant)?.status ?? 'active') !== 'active'
+    const isSuspended = (this.#tenants.get(tenant)?.status ?? 'active') !== 'active'
     const pauses = this.#pauses.filter((pause) => pause.type === null && pause.tenant === tenant)
     const ends = pauses.map(({ untilMs }) => untilMs ?? Number.POSITIVE_INFINITY)
     const isForTime = !isSuspended && pauses.length > 0
@@ -198,12 +199,12 @@ export class Round {
   }
 
   #weightOf(tenant: string | null): number {
-    return tenant === null ? 1 : (this.#rules.tenants.get(tenant)?.weight ?? 1)
+    return tenant === null ? 1 : (this.#tenants.get(tenant)?.weight ?? 1)
   }
 
   /** `isByTurn`: who is looked at has its turn, and would wait for the next one if it were rounded down. */
   #shareOf(tenant: string | null, isByTurn: boolean): Share {
-    const rule = tenant === null ? undefined : this.#rules.tenants.get(tenant)
+    const rule = tenant === null ? undefined : this.#tenants.get(tenant)
     return {
       running: this.#running.get(tenant) ?? 0,
       weight: this.#weightOf(tenant),
@@ -226,7 +227,7 @@ export class Round {
 
   #weights(): Map<string, number> {
     const weights = new Map<string, number>()
-    for (const { name, status, weight, maxSlots } of this.#rules.tenants.values()) {
+    for (const { name, status, weight, maxSlots } of this.#tenants.values()) {
       const isFull = maxSlots !== null && (this.#running.get(name) ?? 0) >= maxSlots
       weights.set(name, status !== 'active' || isFull ? 0 : weight)
     }

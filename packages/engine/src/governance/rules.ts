@@ -3,7 +3,14 @@
 import { monotonicMs } from '../clock.ts'
 import type { Limit, Rate } from '../contract/limit.ts'
 import type { Session } from '../store/db.ts'
-import { type LimitRule, type LoadedRules, type PauseRule, rulesLoad, type TenantRule } from '../store/rules.ts'
+import {
+  type LimitRule,
+  type LoadedRules,
+  type PauseRule,
+  rulesLoad,
+  type SlotsRule,
+  type TenantRule,
+} from '../store/rules.ts'
 
 /** Rules that were changed by hand, in SQL, count up no version. */
 const RELOAD_MS = 5_000
@@ -13,6 +20,9 @@ export class Rules {
   #loads = 0
   #loadedMs = Number.NEGATIVE_INFINITY
   #tenants: ReadonlyMap<string, TenantRule> = new Map()
+  #slots: readonly SlotsRule[] = []
+  /** By queue, as far as it was asked for. */
+  readonly #tenantsIn = new Map<string, ReadonlyMap<string, TenantRule>>()
   #pauses: readonly PauseRule[] = []
   #limits: ReadonlyMap<string, LimitRule> = new Map()
 
@@ -38,12 +48,32 @@ export class Rules {
     this.#version = loaded.version
     this.#loadedMs = monotonicMs()
     this.#tenants = new Map(loaded.tenants?.map((each) => [each.name, each]))
+    this.#slots = loaded.slots ?? []
+    this.#tenantsIn.clear()
     this.#pauses = loaded.pauses ?? []
     this.#limits = new Map(loaded.limits?.map((each) => [each.name, each]))
   }
 
   get tenants(): ReadonlyMap<string, TenantRule> {
     return this.#tenants
+  }
+
+  /** The tenants with the slots that they have in this queue. */
+  tenantsIn(queue: string): ReadonlyMap<string, TenantRule> {
+    let tenants = this.#tenantsIn.get(queue)
+    if (tenants === undefined) {
+      tenants = withSlots(
+        this.#tenants,
+        this.#slots.filter((slots) => slots.queue === queue),
+      )
+      this.#tenantsIn.set(queue, tenants)
+    }
+    return tenants
+  }
+
+  /** The maximum was set for this queue, not for the tenant. */
+  isMaxOfQueue(tenant: string, queue: string): boolean {
+    return this.#slots.some((slots) => slots.tenant === tenant && slots.queue === queue && slots.setsMax)
   }
 
   /** Those that hold jobs of this queue, or some of them. */
@@ -70,6 +100,18 @@ export class Rules {
 }
 
 export const PER_TENANT = '/tenant'
+
+const ORDINARY = { status: 'active', weight: 1, minSlots: 0, maxSlots: null, reason: null } as const
+
+function withSlots(tenants: ReadonlyMap<string, TenantRule>, slots: readonly SlotsRule[]) {
+  if (slots.length === 0) return tenants
+  const changed = new Map(tenants)
+  for (const { tenant, minSlots, maxSlots, setsMax } of slots) {
+    const own = tenants.get(tenant) ?? { name: tenant, ...ORDINARY }
+    changed.set(tenant, { ...own, minSlots: minSlots ?? own.minSlots, maxSlots: setsMax ? maxSlots : own.maxSlots })
+  }
+  return changed
+}
 
 function rateOf({ rateJobs, rateMs }: LimitRule): Rate | undefined {
   return rateJobs === null || rateMs === null ? undefined : { jobs: rateJobs, perMs: rateMs }

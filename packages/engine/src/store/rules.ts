@@ -12,6 +12,17 @@ export interface TenantRule {
   readonly reason: string | null
 }
 
+/** What was set for a tenant in one queue. */
+export interface SlotsRule {
+  readonly tenant: string
+  readonly queue: string
+  /** Null: the tenant's own holds. */
+  readonly minSlots: number | null
+  readonly maxSlots: number | null
+  /** False: the tenant's own maximum holds. */
+  readonly setsMax: boolean
+}
+
 export interface PauseRule {
   readonly queue: string | null
   readonly type: string | null
@@ -33,6 +44,7 @@ export interface LoadedRules {
   readonly version: number
   /** Only those that differ from what every tenant has. */
   readonly tenants: readonly TenantRule[] | null
+  readonly slots: readonly SlotsRule[] | null
   readonly pauses: readonly PauseRule[] | null
   readonly limits: readonly LimitRule[] | null
 }

@@ -95,6 +95,40 @@ export async function tenantQueueUnset(session: Session, tenant: string, queue: 
   return (await session.run('tenantQueueUnset', [tenant, queue])).length > 0
 }
 
+export interface SlotsChange {
+  minSlots?: number
+  /** Null: as many as are free. */
+  maxSlots?: number | null
+}
+
+export async function tenantSlotsSet(
+  session: Session,
+  { tenant, queue, by }: { tenant: string; queue: string; by: string },
+  { minSlots, maxSlots }: SlotsChange,
+): Promise<void> {
+  const values = [tenant, queue, minSlots ?? null, maxSlots ?? null, maxSlots !== undefined, by]
+  await session.run('tenantSlotsSet', values)
+}
+
+/** False: none were set. */
+export async function tenantSlotsUnset(session: Session, tenant: string, queue: string): Promise<boolean> {
+  return (await session.run('tenantSlotsUnset', [tenant, queue])).length > 0
+}
+
+/** The slots of a tenant in a queue for which some were set; what was not set is the tenant's own. */
+export interface TenantSlots {
+  queue: string
+  minSlots: number
+  /** Null: as many as are free. */
+  maxSlots: number | null
+  updatedAt: Date
+  updatedBy: string
+}
+
+export function tenantSlotsList(session: Session, tenant: string): Promise<TenantSlots[]> {
+  return session.run('tenantSlotsList', [tenant])
+}
+
 export interface TenantLimit {
   queue: string
   jobs: number

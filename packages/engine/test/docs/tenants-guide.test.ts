@@ -47,6 +47,7 @@ test('a tenant comes, exceeds what it may have, is suspended, comes back and lea
     { name: 'acme', weight: 5, minSlots: 1, maxSlots: null },
     { name: 'small', weight: 1, maxSlots: 2 },
   ])
+  expect(await millrace.tenants.slots('small')).toMatchObject([{ queue: 'bulk', minSlots: 0, maxSlots: 1 }])
   const shoot = () => deeds.shoot(millrace, 'acme', 'https://example.com')
   expect(await shoot()).toBe('queued')
   for (const tenant of ['acme', 'small']) {

@@ -112,6 +112,22 @@ describe('why a job does not run', () => {
     )
   })
 
+  test('a tenant holds all it may hold in this queue', async () => {
+    await using t = await working()
+    await t.millrace.tenants.set('x', { maxSlots: 2 }, words)
+    await t.millrace.tenants.setSlots('x', 'a', { maxSlots: 1 }, words)
+    const first = await t.millrace.enqueue(plain, { n: 1 }, { tenant: 'x' })
+    await t.isRunning(first.id)
+    const { id } = await t.millrace.enqueue(plain, { n: 2 }, { tenant: 'x' })
+    expect((await t.millrace.explain(id)).reasons).toMatchObject([
+      {
+        mechanism: 'share',
+        sentence: 'Tenant "x" holds 1 of the 1 slots that it may hold in queue "a" at once.',
+        remedy: 'millrace tenants set-slots x a --max-slots N',
+      },
+    ])
+  })
+
   test('its service is not called', async () => {
     await using t = await setup()
     const millrace = t.client([served])

@@ -113,6 +113,12 @@ const cap = (t: Queue, count: number) =>
   t.sql(`insert into millrace.tenant (name, max_slots) select 'held ' || i, 0 from generate_series(1, $1::int) i`, [
     count,
   ])
+const capIn = (t: Queue, name: string, count: number) =>
+  t.sql(
+    `insert into millrace.tenant_slots (tenant, queue, max_slots, sets_max, updated_by)
+     select 'held ' || i, $2, 0, true, 'a' from generate_series(1, $1::int) i`,
+    [count, name],
+  )
 const pause = (t: Queue, count: number) =>
   t.sql(
     `insert into millrace.pause (tenant, reason, author, expires_at)
@@ -153,6 +159,14 @@ describe('tenants that may not run', () => {
       expect(await t.claim(200)).toContain('held 5x')
     },
   )
+})
+
+test('tenants that are capped in another queue are not parked in this one', async () => {
+  await using t = await queue()
+  await capIn(t, 'another', 20)
+  await t.fill(`'held ' || i`, 20)
+  await t.rulesChange()
+  expect(await t.claim(20)).toHaveLength(20)
 })
 
 describe('a parked job runs', () => {
@@ -205,6 +219,14 @@ describe('a parked job runs', () => {
     await using t = await parked(cap)
     await t.millrace.tenants.set('held 7', { maxSlots: 1 }, { by: 'ann' })
     expect(await t.claim()).toEqual(['held 7'])
+  })
+
+  test('when its tenant may hold more slots in this queue, or as many as elsewhere', async () => {
+    await using t = await parked((held, count) => capIn(held, 'q', count))
+    await t.millrace.tenants.setSlots('held 7', 'q', { maxSlots: 1 }, { by: 'ann' })
+    expect(await t.claim()).toEqual(['held 7'])
+    await t.millrace.tenants.unsetSlots('held 8', 'q', { by: 'ann' })
+    expect(await t.claim()).toEqual(['held 8'])
   })
 
   test('when the pause of its tenant ends, by itself or by a person', async () => {

@@ -13,6 +13,7 @@ function slowDatabase() {
 const at = (version: number, queue?: string): LoadedRules => ({
   version,
   tenants: [],
+  slots: [],
   limits: [],
   pauses: queue === undefined ? [] : [{ queue, type: null, tenant: null, untilMs: null } as never],
 })
