@@ -123,18 +123,6 @@ test('tenants are listed, weighed, limited, suspended, resumed and deleted', asy
     code: 1,
     out: 'No limit of fax for tenant "acme" was set: `millrace tenants show acme` lists what is.\n',
   })
-  const slots = await t.run('tenants', 'set-slots', 'acme', 'fax', '--max-slots', '2', ...module)
-  expect(slots.out).toBe('Slots of tenant "acme":\n  at most 2 in fax\n')
-  await t.run('tenants', 'set-slots', 'acme', 'fax', '--min-slots', '1', ...module)
-  expect((await t.run('tenants', 'show', 'acme')).out).toMatch(/^Slots {4}at most 10\nSlots {4}1 to 2 in fax$/m)
-  expect(await t.run('tenants', 'unset-slots', 'acme', 'fax')).toMatchObject({
-    code: 0,
-    out: 'The slots in fax for tenant "acme" are the tenant\'s own again.\n',
-  })
-  expect(await t.run('tenants', 'unset-slots', 'acme', 'fax')).toMatchObject({
-    code: 1,
-    out: 'No slots in fax for tenant "acme" were set: `millrace tenants show acme` lists what is.\n',
-  })
   const suspended = await t.run('tenants', 'suspend', 'acme', '--reason', 'the invoice is open', '--by', 'bob')
   expect(suspended.out).toBe('Tenant "acme" is suspended. Resume it with: millrace tenants resume acme\n')
   expect((await t.run('tenants', 'list', '--status', 'suspended')).out).toMatch(
@@ -144,6 +132,24 @@ test('tenants are listed, weighed, limited, suspended, resumed and deleted', asy
   expect(await t.run('tenants', 'delete', 'acme')).toMatchObject({ code: 1, err: expect.stringMatching(/say --yes/) })
   const deleted = await t.run('tenants', 'delete', 'acme', '--yes', '--json')
   expect(JSON.parse(deleted.out)).toMatchObject({ status: 'deleted', cancelled: 1, requested: 0 })
+})
+
+test("a tenant's slots are set for one queue and taken back", async () => {
+  await using t = await setup()
+  await t.millrace.tenants.set('acme', { maxSlots: 10 }, { by: 'ann' })
+  const slots = await t.run('tenants', 'set-slots', 'acme', 'fax', '--max-slots', '2', ...module)
+  expect(slots.out).toBe('Slots of tenant "acme":\n  at most 2 in fax\n')
+  await t.run('tenants', 'set-slots', 'acme', 'fax', '--min-slots', '1', '--max-slots', 'none', ...module)
+  expect((await t.run('tenants', 'show', 'acme')).out).toMatch(/^Slots {4}at most 10\nSlots {4}at least 1 in fax$/m)
+  expect(await t.run('tenants', 'unset-slots', 'acme', 'fax')).toMatchObject({
+    code: 0,
+    out: 'The slots in fax for tenant "acme" are the tenant\'s own again.\n',
+  })
+  expect(await t.run('tenants', 'unset-slots', 'acme', 'fax')).toMatchObject({
+    code: 1,
+    out: 'No slots in fax for tenant "acme" were set: `millrace tenants show acme` lists what is.\n',
+  })
+  expect((await t.run('tenants', 'set', 'acme', '--max-slots', 'none')).out).not.toMatch(/^Slots/m)
 })
 
 test('a waiting job gets another priority', async () => {

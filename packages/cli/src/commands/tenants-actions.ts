@@ -82,7 +82,12 @@ function block(tenant: Tenant, limits: readonly TenantLimit[], slots: readonly T
     .join('')
 }
 
-type SetOptions = Decision & Pick<TenantOptions, 'weight' | 'minSlots' | 'maxSlots'>
+interface GivenSlots {
+  readonly minSlots?: number
+  readonly maxSlots?: number | 'none'
+}
+
+type SetOptions = Decision & GivenSlots & Pick<TenantOptions, 'weight'>
 
 export async function set(name: string, options: SetOptions, command: Command): Promise<void> {
   const { weight, by } = options
@@ -94,15 +99,15 @@ export async function set(name: string, options: SetOptions, command: Command): 
   })
 }
 
-const givenSlots = ({ minSlots, maxSlots }: SlotsOptions): SlotsOptions => ({
+const givenSlots = ({ minSlots, maxSlots }: GivenSlots): SlotsOptions => ({
   ...(minSlots !== undefined && { minSlots }),
-  ...(maxSlots !== undefined && { maxSlots }),
+  ...(maxSlots !== undefined && { maxSlots: maxSlots === 'none' ? null : maxSlots }),
 })
 
 export async function setSlots(
   name: string,
   queue: string,
-  options: Decision & SlotsOptions,
+  options: Decision & GivenSlots,
   command: Command,
 ): Promise<void> {
   await withClient(command, options, async ({ millrace }) => {

@@ -122,8 +122,9 @@ function deleteCommand(): Command {
   return addClientOptions(addAuthorOption(command)).action(remove)
 }
 
-function parseMost(text: string): number | null {
-  if (text === 'none') return null
+/** Not null: commander takes that for an option without a value. */
+function parseMost(text: string): number | 'none' {
+  if (text === 'none') return text
   if (/^\d{1,9}$/.test(text)) return Number(text)
   throw new InvalidArgumentError("Expected a whole number from 0, or 'none'.")
 }
