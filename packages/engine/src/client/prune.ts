@@ -40,10 +40,15 @@ export async function pruneJobs(services: { db: Database; clock: Clock }, option
   if (unknown !== undefined)
     throw new InvalidDefinition(`statuses names "${unknown}": expected some of ${STATUSES.join(', ')}.`)
   const ageMs = ageOf(options.olderThan)
+  let after = '0'
   return inBatches(services, options, {
     action: 'job.prune',
     details: { olderThan: options.olderThan, types, statuses },
-    prune: (tx, now) => jobArchivePrune(tx, now, { ageMs, types, statuses, limit: BATCH }),
+    async prune(tx, now) {
+      const { count, last } = await jobArchivePrune(tx, now, { ageMs, types, statuses, limit: BATCH, after })
+      after = last ?? after
+      return count
+    },
   })
 }
 

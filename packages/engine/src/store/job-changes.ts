@@ -80,15 +80,25 @@ export async function jobBlock(session: Session, id: string): Promise<void> {
 
 export type ArchivedStatus = 'completed' | 'cancelled' | 'dead'
 
-/** How many were forgotten. `types`: null for every type. */
+export interface ArchivePrune {
+  ageMs: number
+  /** Null for every type. */
+  types: readonly string[] | null
+  statuses: readonly ArchivedStatus[]
+  limit: number
+  /** The id where the batch before has ended; '0' for the first. */
+  after: string
+}
+
+/** How many were forgotten, and the last of them. */
 export async function jobArchivePrune(
   session: Session,
   now: Now,
-  which: { ageMs: number; types: readonly string[] | null; statuses: readonly ArchivedStatus[]; limit: number },
-): Promise<number> {
-  const { ageMs, types, statuses, limit } = which
-  const params = [now, ageMs, types === null ? null : textArray(types), textArray(statuses), limit]
-  return (await session.run('jobArchivePrune', params)).length
+  { ageMs, types, statuses, limit, after }: ArchivePrune,
+): Promise<{ count: number; last: string | null }> {
+  const params = [now, ageMs, types === null ? null : textArray(types), textArray(statuses), limit, after]
+  const [gone] = await session.run<{ count: number; last: string | null }>('jobArchivePrune', params)
+  return gone ?? { count: 0, last: null }
 }
 
 export function jobPrioritise(

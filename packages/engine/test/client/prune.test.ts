@@ -2,6 +2,7 @@ import { chain, defineJob, defineQueues, InvalidDefinition, type PruneOptions } 
 import { jobInState } from 'millrace/testing'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
+import { statementsFor } from '#src/store/statements'
 import { graveyard } from '../support/dead-letters.ts'
 
 const queues = defineQueues({ work: {}, mail: {} })
@@ -24,6 +25,23 @@ async function setup() {
       nowMs += days * 86_400_000
     },
   })
+}
+
+interface Plan {
+  'Parent Relationship'?: string
+  'Shared Hit Blocks': number
+  'Shared Read Blocks': number
+  Plans?: Plan[]
+}
+
+/** Those that the statement read to choose its rows. */
+function pagesOfChoice(plan: Plan): number {
+  if (
+    plan['Parent Relationship'] === 'InitPlan' &&
+    plan.Plans?.every((each) => each['Parent Relationship'] !== 'InitPlan')
+  )
+    return plan['Shared Hit Blocks'] + plan['Shared Read Blocks']
+  return Math.max(0, ...(plan.Plans ?? []).map(pagesOfChoice))
 }
 
 describe('pruning archived jobs', () => {
@@ -68,6 +86,31 @@ describe('pruning archived jobs', () => {
     t.pass(1)
     expect(job?.workflowId).toBe(id)
     expect(await millrace.prune({ olderThan: 0, by })).toEqual({ pruned: 0, isComplete: true })
+  })
+
+  test('reads as little with each batch as with the first, not what earlier ones have deleted', async () => {
+    await using t = await setup()
+    await t.sql(
+      `insert into millrace.job_archive (id, status, type, queue, priority, attempt, max_attempts, crashes, payload_version,
+         run_at, created_at, started_at, finished_at, retention, payload)
+       select g, 'completed', 'task', 'work', 5, 1, 5, 0, 1, now(), now(), now(), now(), 'standard', '{}'
+       from generate_series(1, 20500) as g`,
+    )
+    await t.sql('analyze millrace.job_archive')
+    const batch = async (n: number) => {
+      const statement = statementsFor('millrace').jobArchivePrune
+      const [row] = await t.sql<{ 'QUERY PLAN': [{ Plan: Plan }] }>(
+        `explain (analyze, buffers, format json) ${statement}`,
+        [t.clock.databaseNow(), 0, null, ['completed'], 500, n * 500],
+      )
+      return pagesOfChoice(row?.['QUERY PLAN'][0].Plan as Plan)
+    }
+    t.pass(1)
+    const first = await batch(0)
+    for (let n = 1; n < 19; n++) await batch(n)
+    expect(await batch(19)).toBeLessThan(3 * first)
+    expect(await t.millrace.prune({ olderThan: 0, by })).toEqual({ pruned: 10_500, isComplete: true })
+    expect(await t.left()).toEqual([])
   })
 
   test('stops when it is asked to, and refuses what it does not understand', async () => {
