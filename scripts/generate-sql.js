@@ -10,10 +10,10 @@ const read = (folder) =>
     .sort()
     .map((file) => [file.replace(/\.sql$/, ''), readFileSync(new URL(folder + file, engine), 'utf8')])
 
-/** `-- part: name` stands for parts/name.sql, which several statements begin with. */
+/** `-- part: name` stands for parts/name.sql, which several statements or parts share. */
 const withParts = (text) =>
   text.replace(/^-- part: (\w+)$/gm, (_, name) =>
-    withoutComments(readFileSync(new URL(`src/store/sql/parts/${name}.sql`, engine), 'utf8')),
+    withParts(withoutComments(readFileSync(new URL(`src/store/sql/parts/${name}.sql`, engine), 'utf8'))),
   )
 const withoutComments = (text) => text.replace(/^(--.*\n)+/, '').trim()
 const withoutHeader = (text) => withParts(withoutComments(text)).replace(/;$/, '')
