@@ -44,7 +44,7 @@ export interface TenantOptions extends SlotsOptions {
 interface Words {
   by: string
   reason?: string
-  /** Your own transaction: the change holds exactly if it commits, and workers hear of it then. */
+  /** Your own transaction: the change holds exactly if it commits, and workers hear of it then. Other changes of rules wait for it: keep it short. */
   tx?: Queryable
 }
 

@@ -1,5 +1,5 @@
 // tenants.* in a transaction of the caller: what it changes holds exactly if it commits.
-import { defineJob, defineQueues, implement, TenantLimitReached, TenantSuspended } from 'millrace'
+import { DatabaseConflict, defineJob, defineQueues, implement, TenantLimitReached, TenantSuspended } from 'millrace'
 import type pg from 'pg'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
@@ -117,4 +117,35 @@ test('a tenant that is deleted in a transaction loses its waiting jobs with the 
   expect(await housekeeper.tick()).toMatchObject({ leftoversCancelled: 2 })
   await db.close()
   expect(await millrace.job(id)).toMatchObject({ status: 'cancelled' })
+})
+
+const someoneWaits = (t: Setup) =>
+  eventually(async () => {
+    const waiting = `select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`
+    return (await t.sql(waiting)).length > 0
+  })
+
+test('another change of the same tenant waits for the transaction, and neither is a deadlock', async () => {
+  await using t = await setup()
+  const millrace = t.client([job])
+  await millrace.tenants.set('b', {}, { by })
+  let suspended: Promise<unknown> = Promise.resolve()
+  await inTransaction(t, 'commit', async (tx) => {
+    await millrace.tenants.set('a', { weight: 2 }, { by, tx })
+    suspended = millrace.tenants.suspend('b', { by, reason: 'abuse' }).catch((error: unknown) => error)
+    await someoneWaits(t)
+    await millrace.tenants.set('b', { weight: 2 }, { by, tx })
+  })
+  expect(await suspended).toMatchObject({ name: 'b', status: 'suspended', weight: 2 })
+})
+
+test('a change of rules that waits too long for an open transaction says so, and goes through afterwards', async () => {
+  await using t = await setup()
+  const millrace = t.client([job])
+  const pause = () => millrace.pauses.pause({ queue: 'work' }, { by, reason: 'fire' })
+  await inTransaction(t, 'commit', async (tx) => {
+    await millrace.tenants.set('a', { weight: 2 }, { by, tx })
+    await expect(pause()).rejects.toBeInstanceOf(DatabaseConflict)
+  })
+  expect(await pause()).toMatchObject({ queue: 'work' })
 })
