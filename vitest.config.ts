@@ -23,6 +23,8 @@ export default defineConfig({
     server: { deps: { external: [/\/dist\//] } },
     testTimeout: 30_000,
     hookTimeout: 60_000,
+    // A second, the default, is too short on a busy machine.
+    expect: { poll: { timeout: 25_000 } },
     sequence: { sequencer: Order },
     // `scripts/test.js` runs the tests that failed once more, alone.
     reporters: ['default', './test/failures-report.ts'],
