@@ -1,8 +1,8 @@
 // Tells other clients of events that they should hear wherever they are raised, and hears what those raise.
 //
 // The client that raises one writes a row, at most one a minute for each subject in all processes. A client with a listener
-// for such an event reads the rows every other second; one without asks the database nothing. A reader looks back further
-// than its last reading and remembers what it has heard, because a row can be committed late.
+// for such an event reads the new rows every other second; one without asks the database nothing. A reader looks back a little
+// further than its last reading and remembers what it has heard, because a row can be committed late.
 import { randomUUID } from 'node:crypto'
 import { after, monotonicMs } from '../clock.ts'
 import { type Events, type MillraceEvents, SHARED_EVENTS, type SharedEvent } from '../events.ts'
@@ -10,12 +10,16 @@ import type { Session } from '../store/db.ts'
 import { type Notice, noticeList, noticeRaise } from '../store/notices.ts'
 
 const READ_EVERY_MS = 2_000
-/** Whoever begins to listen hears what was raised in the minute before, too. */
+/** A new listener also hears the last minute. */
 const LOOK_BACK_MS = 60_000
+/** A row is committed so long after its time at most. */
+const LATE_MS = 5_000
 /** A subject that was told is not told again so soon. */
 const QUIET_MS = 60_000
 const MEMORY_MS = 10 * LOOK_BACK_MS
-const MAX_SUBJECTS = 1_000
+const MAX_SUBJECTS = 10_000
+/** While so many wait to be written, no others about a tenant join them: its next enqueue raises the warning again. */
+const MAX_WAITING = 100
 
 export interface NoticeServices {
   db: Session
@@ -26,11 +30,12 @@ export interface NoticeServices {
 export class Notices {
   readonly #services: NoticeServices
   readonly #origin = randomUUID()
-  /** Until when a subject is not written again. */
+  /** Until when a subject is not written again, the oldest first. */
   readonly #quiet = new Map<string, number>()
   /** When a notice was heard, by its id. */
   readonly #heard = new Map<string, number>()
   #writing: Promise<void> = Promise.resolve()
+  #waiting = 0
   #isReading = false
   #isClosed = false
   #readAtMs: number | undefined
@@ -45,11 +50,15 @@ export class Notices {
     const subject = subjectOf(facts)
     const nowMs = monotonicMs()
     if (this.#isClosed || this.#isQuiet(event, facts, nowMs)) return
-    if (this.#quiet.size >= MAX_SUBJECTS) this.#quiet.clear()
-    this.#quiet.set(`${event} ${subject}`, nowMs + QUIET_MS)
+    if (subject !== '' && this.#waiting >= MAX_WAITING) return
+    this.#hush(`${event} ${subject}`, nowMs + QUIET_MS)
+    this.#waiting++
     const { db, onError } = this.#services
     const write = () => noticeRaise(db, { event, subject, facts, origin: this.#origin }, QUIET_MS)
-    this.#writing = this.#writing.then(write).catch((error: unknown) => onError('tell others of an event', error))
+    this.#writing = this.#writing
+      .then(write)
+      .catch((error: unknown) => onError('tell others of an event', error))
+      .finally(() => this.#waiting--)
   }
 
   /** A listener for such events was added. Harmless when there are some already. */
@@ -70,17 +79,18 @@ export class Notices {
     const { db, events, onError } = this.#services
     if (!SHARED_EVENTS.some((name) => events.has(name))) {
       this.#isReading = false
+      this.#readAtMs = undefined
       return
     }
     const askedAtMs = monotonicMs()
     try {
-      const sinceMs = askedAtMs - (this.#readAtMs ?? askedAtMs) + LOOK_BACK_MS
+      const sinceMs = this.#readAtMs === undefined ? LOOK_BACK_MS : askedAtMs - this.#readAtMs + LATE_MS
       for (const notice of await noticeList(db, this.#origin, sinceMs)) this.#hear(notice, askedAtMs)
       this.#readAtMs = askedAtMs
+      for (const [id, atMs] of this.#heard) if (atMs < askedAtMs - MEMORY_MS) this.#heard.delete(id)
     } catch (error) {
       if (!this.#isClosed) onError('read what others raised', error)
     }
-    for (const [id, atMs] of this.#heard) if (atMs < askedAtMs - MEMORY_MS) this.#heard.delete(id)
     if (!this.#isClosed) this.#cancelTimer = after(READ_EVERY_MS, () => void this.#read())
   }
 
@@ -91,6 +101,13 @@ export class Notices {
     // What this client has raised itself, its listeners know.
     if (isNews && name !== undefined && !this.#isQuiet(name, facts, nowMs))
       this.#services.events.deliver(name, facts as never)
+  }
+
+  #hush(key: string, untilMs: number): void {
+    this.#quiet.delete(key)
+    this.#quiet.set(key, untilMs)
+    const [oldest] = this.#quiet.keys()
+    if (this.#quiet.size > MAX_SUBJECTS && oldest !== undefined) this.#quiet.delete(oldest)
   }
 
   #isQuiet(event: SharedEvent, facts: object, nowMs: number): boolean {
