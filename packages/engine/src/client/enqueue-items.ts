@@ -3,7 +3,15 @@
 // All are written at once. If that is refused, the list is halved until the refused ones stand alone, in the order of the list, so
 // that the jobs of an order key keep theirs. In the caller's transaction each try is behind a savepoint.
 import type { JobContract, PayloadInput, RequiresTenant } from '../contract/job.ts'
-import { InvalidPayload, KeyBusy, MillraceError, TenantBusy, TenantLimitReached, TenantSuspended } from '../errors.ts'
+import {
+  EnqueueUnknown,
+  InvalidPayload,
+  KeyBusy,
+  MillraceError,
+  TenantBusy,
+  TenantLimitReached,
+  TenantSuspended,
+} from '../errors.ts'
 import { isRefused } from '../sql-state.ts'
 import type { Database } from '../store/db.ts'
 import { allOrNothing } from '../store/savepoint.ts'
@@ -35,6 +43,8 @@ export type EnqueueAnswer =
   | EnqueueResult
   /** This one was not written, for a reason that `enqueue` throws. */
   | { status: 'refused'; error: MillraceError }
+  /** The connection broke before the answer: this one may or may not exist. */
+  | { status: 'unknown'; error: EnqueueUnknown }
 
 const ABOUT_ITEMS = [InvalidPayload, KeyBusy, TenantBusy, TenantLimitReached, TenantSuspended]
 
@@ -98,7 +108,8 @@ class PerItem {
     for (const { position, prepared } of open) {
       const error = typedError(enqueueFailure(thrown, prepared.job), this.#services.db.schema)
       if (!(error instanceof MillraceError)) throw error
-      this.#answers[position] = { status: 'refused', error }
+      this.#answers[position] =
+        error instanceof EnqueueUnknown ? { status: 'unknown', error } : { status: 'refused', error }
     }
   }
 

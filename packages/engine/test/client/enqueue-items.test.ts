@@ -149,6 +149,22 @@ describe('an answer per item', () => {
     expect(await rows(t)).toHaveLength(4)
   })
 
+  test('an item whose connection broke before the answer is unknown, not refused, and the others keep their answers', async () => {
+    await using t = await setup()
+    const millrace = t.client(contracts)
+    await t.sql(`alter table millrace.job add constraint no_eve check (payload ->> 'to' <> 'eve')`)
+    await t.sql(`create function public.break_off() returns trigger language plpgsql
+      as $$ begin perform pg_terminate_backend(pg_backend_pid()); return new; end $$`)
+    await t.sql(`create trigger break_off before insert on millrace.job for each row
+      when (new.payload ->> 'to' = 'bob') execute function public.break_off()`)
+    const mails = ['ann', 'eve', 'bob'].map((to) => ({ job: mail, payload: { to } }))
+    expect(await millrace.enqueueMany(mails, { perItem: true })).toMatchObject([
+      { status: 'queued' },
+      { status: 'refused', error: { code: 'invalid_payload' } },
+      { status: 'unknown', error: { code: 'enqueue_unknown' } },
+    ])
+  })
+
   test('what says nothing about an item is thrown: a mistake in the contract, a database that is away', async () => {
     await using t = await setup()
     const broken = defineJob({
