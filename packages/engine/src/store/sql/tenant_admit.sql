@@ -4,13 +4,13 @@
 -- Returns: id, queue, tenant, type, priority, run_at_s, status, order_key, limit_key, tenant_jobs of those jobs. One with a key stays
 --          blocked: its key is to be admitted next.
 -- Locks:   those job rows. Waits for whoever is cancelling one.
--- Index:   those of parts/tenant_room.sql, job_pkey
+-- Index:   those of parts/tenant_room.sql, job_pkey. The case keeps the planner off job_deferred_idx, where it would read every
+--          deferred job.
 -- The oldest of all tenants go first, so that each has its own in order.
 update millrace.job
 set status = case when coalesce(deferred_keys[1], deferred_keys[2]) is null then 'pending' else 'blocked' end,
     order_key = deferred_keys[1], limit_key = deferred_keys[2], deferred_keys = null, updated_at = coalesce($1, now())
-where status = 'blocked'
-  and deferred_keys is not null
+where case status when 'blocked' then deferred_keys is not null else false end
   and id = any(array(
     select next.id
     from unnest($2::text[], $3::text[]) as wanted (queue, tenant)
