@@ -37,7 +37,7 @@ export async function setup(made = freshDatabase()) {
     client(jobs: readonly JobContract[], options: Partial<MillraceOptions> = {}): Millrace {
       const millrace = createMillrace({ database: database.url, jobs, logger: silent, ...options })
       opened.push(millrace)
-      rememberEndings(millrace)
+      rememberEvents(millrace)
       return millrace
     },
 
@@ -61,18 +61,18 @@ export async function setup(made = freshDatabase()) {
 
 export type Setup = Awaited<ReturnType<typeof setup>>
 
-/** A job ends once, and perhaps before its enqueue was answered. */
-const endings = ['job_completed', 'job_cancelled', 'job_died'] as const
-const ended = new WeakMap<Millrace, Map<string, unknown>>()
+/** A job may start, and end, before its enqueue was answered. */
+const remembered = ['job_started', 'job_completed', 'job_cancelled', 'job_died'] as const
+const past = new WeakMap<Millrace, Map<string, unknown>>()
 
-function rememberEndings(millrace: Millrace): void {
-  const past = new Map<string, unknown>()
-  ended.set(millrace, past)
-  for (const name of endings) millrace.events.on(name, (event) => past.set(`${name} ${event.job.id}`, event))
+function rememberEvents(millrace: Millrace): void {
+  const events = new Map<string, unknown>()
+  past.set(millrace, events)
+  for (const name of remembered) millrace.events.on(name, (event) => events.set(`${name} ${event.job.id}`, event))
 }
 
-/** Resolves when a job of that id has had this event; an ending may lie in the past. */
-export function jobEvent<
+/** Resolves when a job of that id has had this event; a start or an ending may lie in the past. A start is told once. */
+export async function jobEvent<
   Name extends
     | 'job_completed'
     | 'job_cancelled'
@@ -84,9 +84,13 @@ export function jobEvent<
     | 'job_returned'
     | 'slot_leaked',
 >(millrace: Millrace, name: Name, id: string): Promise<MillraceEvents[Name]> {
-  const past = ended.get(millrace)?.get(`${name} ${id}`)
-  if (past !== undefined) return Promise.resolve(past as MillraceEvents[Name])
-  return millrace.events.next(name, (event) => (event as { job: { id: string } }).job.id === id)
+  const events = past.get(millrace)
+  const key = `${name} ${id}`
+  const event =
+    (events?.get(key) as MillraceEvents[Name] | undefined) ??
+    (await millrace.events.next(name, (each) => (each as { job: { id: string } }).job.id === id))
+  if (name === 'job_started') events?.delete(key)
+  return event
 }
 
 /** A promise and the function that resolves it. */
