@@ -33,7 +33,7 @@ async function setup(handler: Handler<typeof double> = ({ n }) => ({ doubled: 2 
 }
 
 const connections = async (t: Pick<Setup, 'sql'>): Promise<{ pid: number; query: string }[]> =>
-  t.sql(`select pid, query from pg_stat_activity where application_name = 'waiting'`)
+  t.sql(`select pid, query from pg_stat_activity where application_name = 'waiting' and datname = current_database()`)
 const listening = async (t: Pick<Setup, 'sql'>): Promise<{ pid: number } | undefined> =>
   (await connections(t)).find(({ query }) => query.startsWith('listen'))
 
