@@ -26,7 +26,7 @@ function optionDescription(this: Help, option: Option): string {
   return option.mandatory ? `${text} (required)` : text
 }
 
-/** A group's default command would take a misspelt subcommand for an argument, and count arguments that nobody gave. */
+/** A group's default command would take a misspelt subcommand for an argument, and count arguments that the user did not give. */
 function refuseMisspelt(group: Command, subcommand: Command): void {
   const [given] = group.args
   if (given === undefined || given.startsWith('-') || subcommand.registeredArguments.length > 0) return

@@ -14,7 +14,7 @@ export interface DevelopmentKeys {
 
 const NAME = 'encryption-keys.env'
 
-/** Those of this database, if there are any. A database of somebody else's has none. */
+/** The keys of this database, if there are any. Only an embedded one has some. */
 export async function developmentKeys({ directory }: Database): Promise<DevelopmentKeys | undefined> {
   if (directory === undefined) return undefined
   const file = join(directory, NAME)

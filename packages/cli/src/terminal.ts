@@ -1,7 +1,7 @@
 // Text that a terminal may show. What comes from jobs, tenants and errors may hold anything: sequences that move the cursor,
 // hide what was printed or make links, newlines that forge lines of a table or a log, and marks that turn text around.
 
-/** C0 and C1 controls, line and paragraph separators, directions of text, and characters that nobody sees. */
+/** C0 and C1 controls, line and paragraph separators, directions of text, and invisible characters. */
 const UNSAFE = String.raw`\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}\u{FFF9}-\u{FFFB}\u{E0000}-\u{E007F}`
 const RUN = new RegExp(`[${UNSAFE}]+`, 'gu')
 const ONE = new RegExp(`(?!\n)[${UNSAFE}]`, 'gu')

@@ -8,7 +8,7 @@ import { parseDuration } from './worker-options.ts'
 
 const help = `
 The archive forgets jobs by itself when their retention is over. This forgets some of them sooner. Jobs of workflows stay
-with their workflow, and the dead letter of a dead job stays until somebody decides about it. Ctrl-C stops it: what is
+with their workflow, and the dead letter of a dead job stays until it is redriven, resolved or ignored. Ctrl-C stops it: what is
 forgotten by then stays so.
 
 Examples:

@@ -8,6 +8,7 @@ import { type Message, notify } from '../store/notifications.ts'
 import { rulesChanged } from '../store/rules.ts'
 import type { Queryable } from '../store/statements.ts'
 import { sessionOn, type Transaction } from '../store/transaction.ts'
+import { author } from './enqueue-options.ts'
 import type { Waker } from './waker.ts'
 
 /** A change that waits longer for another transaction fails as a conflict. */
@@ -37,6 +38,8 @@ export async function changeRules<Result>(
   change: (tx: Transaction) => Promise<Result>,
   own?: OwnTransaction,
 ): Promise<Result> {
+  // An entry that depends on the result is checked by its caller.
+  if (typeof entry !== 'function') author(entry.by)
   const changeIn = (tx: Transaction): Promise<Result> =>
     withPatience(tx, RULES_WAIT_MS, async () => {
       // First: every change locks that one row before any other, so two of them cannot deadlock.

@@ -92,6 +92,17 @@ describe('a tenant', () => {
     await expect(millrace.enqueue(free, { n: 1 }, { tenant: 'x' })).rejects.toThrow(/deleted/)
   })
 
+  test('is not limited without saying who decides', async () => {
+    await using t = await setup()
+    const millrace = t.client([free])
+    const { name } = free.queue
+    await expect(millrace.tenants.limit('x', name, { jobs: 1, over: 'warn' }, { by: '' })).rejects.toThrow(
+      /`by` is missing/,
+    )
+    await expect(millrace.tenants.unlimit('x', name, { by: '' })).rejects.toThrow(/`by` is missing/)
+    expect(await millrace.audit.list()).toEqual([])
+  })
+
   test('that is deleted keeps nothing that comes back later', async () => {
     await using t = await setup()
     const release = signal()
