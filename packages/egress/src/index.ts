@@ -1,0 +1,2 @@
+// The public surface, by name.
+export {}
