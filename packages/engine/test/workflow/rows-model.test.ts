@@ -56,6 +56,12 @@ const turns: fc.Arbitrary<Turn[]> = fc.array(
 
 let started = 0
 
+/**
+ * Workflows that run side by side claim each other's jobs. A claim skips rows that another claim has locked, so one that
+ * began before the other has committed would leave this workflow's jobs unclaimed: claims take turns.
+ */
+let claiming: Promise<unknown> = Promise.resolve()
+
 function definitionOf({ steps, rollsBack }: Plan): WorkflowDefinition<undefined, false> {
   let flow = defineWorkflow(`random-${++started}`, { onFailure: rollsBack ? 'roll back' : 'stop' }) as never as {
     each(...args: unknown[]): typeof flow
@@ -160,14 +166,8 @@ class Rows {
   }
 
   async #endWhatIsOver(id: string, now: number, { isInParts, isRepeated }: Turn): Promise<void> {
-    await jobClaim(this.#db, null, {
-      queues: [{ queue: 'steps', limit: 1_000 }],
-      types: [work, undo].map(({ type }) => ({ type, stuckAfterMs: 60_000 })),
-      runId: RUN,
-      workerId: RUN,
-      suspectQueues: [],
-      byType: false,
-    })
+    claiming = claiming.then(() => this.#claim())
+    await claiming
     const open = await this.#open(id)
     const ends = open.filter((each) => this.#endsAt(each) === now).map((each) => this.#endOf(each, id))
     const middle = isInParts ? ends.length >> 1 : 0
@@ -181,6 +181,17 @@ class Rows {
     for (const again of await Promise.all(parts.map(write))) expect(again.won.size).toBe(0)
     const told = ends.map(({ id: jobId }) => ({ jobId, status: 'failed' as const, result: null, reason: null }))
     expect(await workflowSettle(this.#db, told, { isOwn: true })).toEqual([])
+  }
+
+  #claim() {
+    return jobClaim(this.#db, null, {
+      queues: [{ queue: 'steps', limit: 1_000 }],
+      types: [work, undo].map(({ type }) => ({ type, stuckAfterMs: 60_000 })),
+      runId: RUN,
+      workerId: RUN,
+      suspectQueues: [],
+      byType: false,
+    })
   }
 
   #endsAt({ kind, name }: Open): number {
