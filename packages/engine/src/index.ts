@@ -182,6 +182,8 @@ export {
   tenantPolicySql,
 } from './governance/tenant-policies.ts'
 export type { JobWorkflow } from './governance/workflow-place.ts'
+export type { BreakerVitals, QueueVitals, RunVitals, TenantVitals, TypeVitals, Vitals } from './health/vitals.ts'
+export type { LaneVitals, WorkerVitals } from './health/worker-vitals.ts'
 export type { Logger } from './logger.ts'
 export {
   type MigrationProgress,
@@ -246,6 +248,7 @@ export type { ScheduleSource } from './store/schedules.ts'
 export type { Queryable } from './store/statements.ts'
 export type { OnExcess, Tenant, TenantFilter, TenantLimit, TenantSlots } from './store/tenants.ts'
 export type { SnapshotHolder } from './store/upkeep.ts'
+export type { DeadLetterVitals, StuckRun, WorkerDeath } from './store/vitals.ts'
 export type { WorkerRequest } from './store/workers.ts'
 export type { StartedWorkflow, WorkflowFilter, WorkflowStep } from './store/workflows.ts'
 export { type WorkSettings, workSettingsFrom } from './work-env.ts'

@@ -49,6 +49,7 @@ import type { Service } from './contract/service.ts'
 import type { Events } from './events.ts'
 import type { BreakerCallOptions } from './governance/breaker-call.ts'
 import { checkTenantPolicies, type TenantPolicyOptions, type TenantPolicyReport } from './governance/tenant-policies.ts'
+import { readVitals, type Vitals } from './health/vitals.ts'
 import type { MillraceOptions } from './millrace-options.ts'
 import type { JobEvent } from './store/history.ts'
 import type { JobFilter } from './store/job-list.ts'
@@ -277,6 +278,11 @@ export class Millrace {
   /** By queue and type, and by queue and tenant: what waits, runs and has failed, and what became of runs in the last hour. */
   stats(): Promise<Stats> {
     return this.#typed(this.#stats.stats())
+  }
+
+  /** One reading of what alerts judge by: queues, error rates, workers, breakers, dead letters, budgets. */
+  vitals(): Promise<Vitals> {
+    return this.#typed(readVitals(this.#services))
   }
 
   /** Encrypts a value for a column of yours, bound to what it belongs to. The text is JSON. */
