@@ -10,7 +10,7 @@ import {
 } from 'millrace'
 import type { WorkerOptions } from './commands/worker-options.ts'
 import type { Lifecycle } from './lifecycle.ts'
-import type { Workload } from './workload.ts'
+import type { StartContext, Workload } from './workload.ts'
 
 export interface WorkerPlan {
   readonly workload: Workload
@@ -18,6 +18,9 @@ export interface WorkerPlan {
   readonly logger: Logger
   readonly options: WorkerOptions
   readonly encryption: EncryptionOptions | undefined
+  readonly mode: StartContext['mode']
+  /** Adds a line to the summary. */
+  announce(label: string, value: string): void
   /** Tells what becomes of jobs. */
   tell(millrace: Millrace): void
   /** An operator asked the worker to stop: the process ends with it. */
@@ -52,20 +55,27 @@ export async function startWorker(lifecycle: Lifecycle, plan: WorkerPlan): Promi
     lifecycle.stop()
   })
   // Before the worker, so that no handler runs without what it needs, and every handler has it until the end.
+  const context: StartContext = {
+    ...{ millrace, logger, databaseUrl, mode: plan.mode },
+    queues: options.queues ?? [...new Set(workload.handlers.map(({ contract }) => contract.queue.name))],
+    announce: (label, value) => plan.announce(label, value),
+  }
   await lifecycle.start({
     name: `workload ${workload.name}`,
-    begin: async () => workload.start?.({ millrace, logger, databaseUrl }),
+    begin: async () => workload.start?.(context),
     end: async (started) => {
       if (started !== undefined) await within(WORKLOAD_STOP_MS, started.stop())
     },
   })
   if (workload.handlers.length === 0) return undefined
   const finished = countOfFinished(millrace)
-  return lifecycle.start({
+  const worker = await lifecycle.start({
     name: 'worker',
     begin: () => millrace.work(workOptionsOf(plan)),
-    end: (worker) => drain(worker, plan, finished),
+    end: (started) => drain(started, plan, finished),
   })
+  await workload.ready?.({ ...context, worker })
+  return worker
 }
 
 /** How many jobs have completed from now on. */
@@ -94,12 +104,13 @@ function workOptionsOf({ workload, options }: WorkerPlan): WorkOptions {
   const { handlers, middleware = [] } = workload
   const contracts = handlers.map(({ contract }) => contract)
   const settings = workSettingsFrom(process.env, contracts, workload.settings)
-  const { concurrency, grace, lease, overload, deadLetterAlertAt } = options
+  const { concurrency, queues, grace, lease, overload, deadLetterAlertAt } = options
   return {
     ...settings,
     handlers,
     middleware,
     concurrency,
+    ...(queues && { queues }),
     gracePeriod: grace,
     lease: { ...settings.lease, ...lease },
     overload: { ...settings.overload, ...overload },

@@ -69,8 +69,10 @@ function problemsOf(candidate: unknown): string[] {
     middleware = [],
     schedules = [],
     workflows = [],
+    migrations = [],
     setup,
     start,
+    ready,
   } = candidate as Record<string, unknown>
   const problems: string[] = []
   if (typeof name !== 'string' || name === '') problems.push(`\`name\` is ${kindOf(name)}, not a text`)
@@ -79,7 +81,9 @@ function problemsOf(candidate: unknown): string[] {
   problems.push(...listProblems('middleware', middleware, (each) => typeof each === 'function', 'a function'))
   problems.push(...listProblems('schedules', schedules, isSchedule, 'a schedule made by defineSchedule'))
   problems.push(...listProblems('workflows', workflows, isWorkflow, 'a workflow made by defineWorkflow'))
-  for (const [key, value] of Object.entries({ setup, start })) {
+  const sets = Array.isArray(migrations) ? migrations : [migrations]
+  problems.push(...listProblems('migrations', sets, isMigrations, '{ schema, folder }'))
+  for (const [key, value] of Object.entries({ setup, start, ready })) {
     if (value !== undefined && typeof value !== 'function')
       problems.push(`\`${key}\` is ${kindOf(value)}, not a function`)
   }
@@ -106,6 +110,11 @@ function isImplementation(value: unknown): boolean {
 function isSchedule(value: unknown): boolean {
   const { name, job, when, settings } = (value ?? {}) as Record<string, unknown>
   return typeof name === 'string' && isContract(job) && typeof when === 'object' && typeof settings === 'object'
+}
+
+function isMigrations(value: unknown): boolean {
+  const { schema, folder } = (value ?? {}) as Record<string, unknown>
+  return typeof schema === 'string' && (typeof folder === 'string' || folder instanceof URL)
 }
 
 function isWorkflow(value: unknown): boolean {

@@ -5,7 +5,9 @@ import type {
   Logger,
   Middleware,
   Millrace,
+  ProgramMigrations,
   Schedule,
+  Worker,
   WorkflowDefinition,
   WorkSettings,
 } from 'millrace'
@@ -28,10 +30,17 @@ export interface Workload {
   readonly settings?: WorkSettings
   /** The role of ctx.tenantDb, if handlers use it. */
   readonly tenantRole?: string
-  /** Makes the workload's own tables and the like. Runs before every start of `dev`, so it must be safe to repeat. */
+  /**
+   * The workload's own tables: one set of migration files, or several, each with a schema of its own. `dev` applies them,
+   * elsewhere `millrace migrate MODULE` does, and `work` refuses to start while one is missing.
+   */
+  readonly migrations?: ProgramMigrations | readonly ProgramMigrations[]
+  /** Whatever else must be there before the start of `dev`. Runs each time, after the migrations: safe to repeat. */
   setup?(context: SetupContext): Promise<void>
   /** Starts what runs beside the worker: servers that handlers call, producers. Complete before the first job starts. */
   start?(context: StartContext): Promise<Started>
+  /** Runs when the worker has started, for what needs one at work. Not called where no worker runs. */
+  ready?(context: ReadyContext): Promise<void>
 }
 
 export interface SetupContext {
@@ -42,6 +51,16 @@ export interface StartContext {
   readonly millrace: Millrace
   readonly logger: Logger
   readonly databaseUrl: string
+  /** The command that started it: `admin` runs no jobs. */
+  readonly mode: 'dev' | 'work' | 'admin'
+  /** The queues that this process serves: all of the handlers', or those of `--queues`. */
+  readonly queues: readonly string[]
+  /** Adds a line to what is printed at the start and answered at `/`, such as ('Village', 'http://…/village'). */
+  announce(label: string, value: string): void
+}
+
+export interface ReadyContext extends StartContext {
+  readonly worker: Worker
 }
 
 export interface Started {

@@ -563,10 +563,14 @@ export class UnsupportedDatabase extends MillraceError {
 export class SchemaTooOld extends MillraceError {
   readonly missing: readonly string[]
 
-  constructor(schema: string, missing: readonly string[]) {
+  constructor(
+    schema: string,
+    missing: readonly string[],
+    { needs = 'this version of Millrace', command = migrateCommand(schema) } = {},
+  ) {
     super(
       'schema_too_old',
-      `The schema "${schema}" lacks ${missing.join(', ')}, which this version of Millrace needs. Run \`${migrateCommand(schema)}\`, then start again.`,
+      `The schema "${schema}" lacks ${missing.join(', ')}, which ${needs} needs. Run \`${command}\`, then start again.`,
     )
     this.missing = missing
   }

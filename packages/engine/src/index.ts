@@ -195,6 +195,13 @@ export {
 export { createMillrace, type Millrace } from './millrace.ts'
 export type { MillraceOptions } from './millrace-options.ts'
 export {
+  checkProgramMigrations,
+  migrateProgram,
+  type ProgramMigrations,
+  programMigrationDryRun,
+  programMigrationStatus,
+} from './program-migrations.ts'
+export {
   defineSchedule,
   type MissedPolicy,
   type OverlapPolicy,

@@ -16,7 +16,7 @@ import type { MemoryOptions, WorkOptions } from './worker/work-options.ts'
 type Env = Readonly<Record<string, string | undefined>>
 
 /** What a program says of its workers, besides their handlers. */
-export type WorkSettings = Omit<WorkOptions, 'handlers' | 'middleware' | 'concurrency' | 'gracePeriod'>
+export type WorkSettings = Omit<WorkOptions, 'handlers' | 'queues' | 'middleware' | 'concurrency' | 'gracePeriod'>
 
 const LANES = {
   fast: { slots: 'WORKER_FAST_THREADS', timeout: 'WORKER_FAST_TIMEOUT_MINUTES' },

@@ -19,7 +19,10 @@ export async function setup(options: OrderDeskOptions) {
   const millrace = createMillrace({ database: databaseUrl, jobs, workflows, logger: silent })
   await desk.setup?.({ databaseUrl })
   await desk.setup?.({ databaseUrl })
-  const started = await desk.start?.({ millrace, logger: silent, databaseUrl })
+  const started = await desk.start?.({
+    ...{ millrace, logger: silent, databaseUrl, mode: 'dev', queues: [] },
+    announce: () => {},
+  })
   const client = new pg.Client(databaseUrl)
   await client.connect()
   return {

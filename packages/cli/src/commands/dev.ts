@@ -12,6 +12,7 @@ import { Summary } from '../summary.ts'
 import { tryNext } from '../try-next.ts'
 import { obstacleOf, startWorker } from '../worker-process.ts'
 import type { Workload } from '../workload.ts'
+import { applyMigrations } from '../workload-migrations.ts'
 import { loadWorkload } from '../workload-module.ts'
 import { addWorkerOptions, parsePort, type WorkerOptions } from './worker-options.ts'
 
@@ -89,6 +90,7 @@ async function dev({ workload, module }: Named, options: Options): Promise<void>
     })
     const { schema } = options
     await migrate(database.url, { schema })
+    if (workload !== undefined) await applyMigrations(workload, database.url)
     await workload?.setup?.({ databaseUrl: database.url })
     await readiness.watchDatabase(database.url, schema)
     summary.add('Workload', workload?.name ?? 'none, only the database')
@@ -107,6 +109,8 @@ async function dev({ workload, module }: Named, options: Options): Promise<void>
         logger,
         options,
         encryption: await encryptionOf(database, summary),
+        mode: 'dev',
+        announce: (label, value) => summary.add(label, value),
         tell: (millrace) => digest.watch(millrace),
       })
       readiness.watchWork(() => obstacleOf(worker))

@@ -1,21 +1,36 @@
 import { Command, Option } from 'commander'
-import { type MigrationProgress, type MigrationStatus, migrate, migrationDryRun, migrationStatus } from 'millrace'
+import {
+  type MigrationProgress,
+  type MigrationStatus,
+  migrate,
+  migrateProgram,
+  migrationDryRun,
+  migrationStatus,
+  type ProgramMigrations,
+  programMigrationDryRun,
+  programMigrationStatus,
+} from 'millrace'
 import { print, printJson } from '../print.ts'
 import { table } from '../table.ts'
 import { safeLines } from '../terminal.ts'
+import { migrationsOf } from '../workload-migrations.ts'
+import { loadWorkload } from '../workload-module.ts'
 import { schemaOption } from './worker-options.ts'
 
 const help = `
 Migrations only go forward. Each waits for locks at most two seconds at a time and tries again for about two minutes,
 so jobs can be enqueued meanwhile. Any number of processes may migrate at once: one works, the others wait for it.
 
+With a module, the migrations of that workload's own tables follow, each set in its own schema.
+
 Exit codes:
-  0  done; with --status: the schema is current
+  0  done; with --status: every schema is current
   1  failed; with --status: this version of Millrace must not touch the schema
   3  with --status: something is pending
 
 Examples:
   millrace migrate
+  millrace migrate dist/workload.js
   millrace migrate --status || millrace migrate
   millrace migrate --dry-run | less
 `
@@ -31,13 +46,16 @@ interface Options {
 interface Target {
   url: string
   schema: string
+  /** Of the workload's own tables. */
+  programs: readonly ProgramMigrations[]
   isJson: boolean
 }
 
 export function migrateCommand(): Command {
   return new Command('migrate')
     .summary('bring the database to this version')
-    .description('Bring the database schema to this version of Millrace.')
+    .description("Bring the database schema to this version of Millrace, and a workload's own tables to its version.")
+    .argument('[module]', "the workload whose migrations follow Millrace's own")
     .addOption(new Option('--database-url <url>', 'the database').env('DATABASE_URL'))
     .addOption(schemaOption())
     .addOption(new Option('--dry-run', 'print the SQL that would run and change nothing').conflicts('status'))
@@ -47,7 +65,11 @@ export function migrateCommand(): Command {
     .action(act)
 }
 
-async function act({ databaseUrl, schema, ...options }: Options, command: Command): Promise<void> {
+async function act(
+  module: string | undefined,
+  { databaseUrl, schema, ...options }: Options,
+  command: Command,
+): Promise<void> {
   if (!databaseUrl) {
     command.error(
       'error: No database is given. Set DATABASE_URL or pass --database-url, for instance postgres://user@localhost:5432/app.',
@@ -55,39 +77,72 @@ async function act({ databaseUrl, schema, ...options }: Options, command: Comman
   }
   const show = options.status ? showStatus : options.dryRun ? showDryRun : apply
   try {
-    await show({ url: databaseUrl, schema, isJson: options.json === true })
+    const programs = module === undefined ? [] : migrationsOf(await loadWorkload(module))
+    await show({ url: databaseUrl, schema, programs, isJson: options.json === true })
   } catch (error) {
     command.error(`error: ${safeLines(error instanceof Error ? error.message : String(error))}`)
   }
 }
 
-async function apply({ url, schema, isJson }: Target): Promise<void> {
-  const applied = await migrate(url, { schema, onProgress: (progress) => say(remark(progress)) })
-  if (isJson) return printJson({ schema, applied })
-  if (applied.length === 0) return print(`The schema "${schema}" is current: there was nothing to apply.\n`)
-  const rows = applied.map(({ name, durationMs }) => [name, duration(durationMs)])
-  print(`${table(['APPLIED', 'TOOK'], rows)}The schema "${schema}" is current.\n`)
+async function apply({ url, schema, programs, isJson }: Target): Promise<void> {
+  const onProgress = (progress: MigrationProgress) => say(remark(progress))
+  const results = [{ schema, applied: await migrate(url, { schema, onProgress }) }]
+  for (const program of programs)
+    results.push({ schema: program.schema, applied: await migrateProgram(url, program, { onProgress }) })
+  if (isJson) return printJson(withPrograms(results))
+  for (const result of results) {
+    if (result.applied.length === 0) {
+      print(`The schema "${result.schema}" is current: there was nothing to apply.\n`)
+      continue
+    }
+    const rows = result.applied.map(({ name, durationMs }) => [name, duration(durationMs)])
+    print(`${table(['APPLIED', 'TOOK'], rows)}The schema "${result.schema}" is current.\n`)
+  }
 }
 
-async function showDryRun({ url, schema, isJson }: Target): Promise<void> {
-  const steps = await migrationDryRun(url, { schema })
-  if (isJson) return printJson({ schema, steps })
-  if (steps.length === 0) return print(`-- The schema "${schema}" is current: nothing would run.\n`)
-  print(steps.map(({ name, sql }) => `-- ${name}\n${sql.trimEnd()}\n`).join('\n'))
+async function showDryRun({ url, schema, programs, isJson }: Target): Promise<void> {
+  const results = [{ schema, steps: await migrationDryRun(url, { schema }) }]
+  for (const program of programs)
+    results.push({ schema: program.schema, steps: await programMigrationDryRun(url, program) })
+  if (isJson) return printJson(withPrograms(results))
+  print(results.map(sqlOf).join('\n'))
 }
 
-async function showStatus({ url, schema, isJson }: Target): Promise<void> {
-  const migrations = await migrationStatus(url, { schema })
-  process.exitCode = exitCode(migrations)
-  if (isJson) return printJson({ schema, isCurrent: process.exitCode === 0, migrations })
-  const rows = migrations.map((migration) => [
+function sqlOf({ schema, steps }: { schema: string; steps: readonly { name: string; sql: string }[] }): string {
+  if (steps.length === 0) return `-- The schema "${schema}" is current: nothing would run.\n`
+  return steps.map(({ name, sql }) => `-- ${name}\n${sql.trimEnd()}\n`).join('\n')
+}
+
+async function showStatus({ url, schema, programs, isJson }: Target): Promise<void> {
+  const results = [statusOf(schema, await migrationStatus(url, { schema }))]
+  for (const program of programs) results.push(statusOf(program.schema, await programMigrationStatus(url, program)))
+  process.exitCode = exitCode(results.flatMap(({ migrations }) => migrations))
+  if (isJson) return printJson(withPrograms(results))
+  for (const { schema: of, migrations } of results) {
+    if (programs.length > 0) print(`Schema "${of}"\n`)
+    print(table(['MIGRATION', 'STATE', 'APPLIED AT', 'TOOK', 'NOTE'], migrations.map(statusRow)))
+  }
+}
+
+const statusOf = (schema: string, migrations: readonly MigrationStatus[]) => ({
+  schema,
+  isCurrent: exitCode(migrations) === 0,
+  migrations,
+})
+
+function statusRow(migration: MigrationStatus): string[] {
+  return [
     migration.name,
     migration.state,
     migration.appliedAt?.toISOString() ?? '',
     migration.durationMs === null ? '' : duration(migration.durationMs),
     note(migration),
-  ])
-  print(table(['MIGRATION', 'STATE', 'APPLIED AT', 'TOOK', 'NOTE'], rows))
+  ]
+}
+
+/** Millrace's own result, and those of the workload below it. */
+function withPrograms<Result>([own, ...programs]: readonly Result[]) {
+  return programs.length === 0 ? own : { ...own, programs }
 }
 
 function exitCode(migrations: readonly MigrationStatus[]): number {

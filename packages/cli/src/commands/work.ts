@@ -13,12 +13,15 @@ import { Supervised } from '../supervisor/supervised.ts'
 import { PROCESSES_VARIABLE } from '../supervisor/worker-command.ts'
 import { obstacleOf, startWorker } from '../worker-process.ts'
 import type { Workload } from '../workload.ts'
+import { demandMigrations } from '../workload-migrations.ts'
 import { loadWorkload } from '../workload-module.ts'
 import { addWorkerOptions, parsePort, parseProcesses, type WorkerOptions } from './worker-options.ts'
 
 const help = `
-It neither migrates nor runs the workload's setup: run \`millrace migrate\` when you deploy. On a schema that lacks a
-migration it refuses to start.
+It neither migrates nor runs the workload's setup: run \`millrace migrate MODULE\` when you deploy. On a schema that lacks a
+migration, of Millrace or of the workload, it refuses to start.
+
+With --queues it serves only some of the workload's queues, so that each family can have processes of its own.
 
 On SIGTERM or Ctrl-C it takes no more jobs, waits for the running ones for the grace period, gives back what is left
 without using up an attempt, and ends with code 0. A second signal ends it at once.
@@ -46,6 +49,7 @@ Exit codes:
 Examples:
   millrace work dist/workload.js
   millrace work dist/workload.js --processes 4 --port 8080
+  millrace work dist/workload.js --queues HIGH,DEFAULT
   millrace work dist/workload.js --lease heartbeat=5s,ttl=30s --max-connections 20 --no-notify
   millrace work dist/workload.js --concurrency mail=20 --concurrency reports=2 --grace 50s --port 8080
 `
@@ -82,7 +86,7 @@ async function act(module: string, options: Options, command: Command): Promise<
     )
   }
   try {
-    if (processes === undefined) await work(await loadWorkload(module), { ...options, databaseUrl }, supervised)
+    if (processes === undefined) await work(await loadWorkload(module), { ...options, module, databaseUrl }, supervised)
     else await supervise({ ...options, processes, module, databaseUrl, graceMs: toMs(options.grace, '--grace') })
   } catch (error) {
     // The supervisor says it, once for all of its processes.
@@ -95,10 +99,10 @@ async function act(module: string, options: Options, command: Command): Promise<
 
 async function work(
   workload: Workload,
-  options: Options & { databaseUrl: string },
+  options: Options & { module: string; databaseUrl: string },
   supervised: Supervised | undefined,
 ): Promise<void> {
-  const { databaseUrl, host, port } = options
+  const { module, databaseUrl, host, port } = options
   const logger = createLogger(supervised === undefined ? {} : { process: supervised.number })
   const lifecycle = new Lifecycle(logger, supervised?.stopRequests(logger))
   const readiness = new Readiness(lifecycle)
@@ -117,12 +121,15 @@ async function work(
     summary.add('Workload', workload.name)
     summary.add('Database', namedDatabase(databaseUrl).description)
     summary.add('Schema', await schemaVersion(databaseUrl, options.schema))
+    await demandMigrations(workload, databaseUrl, module)
     const worker = await startWorker(lifecycle, {
       workload,
       databaseUrl,
       logger,
       options,
       encryption: encryptionFrom(process.env),
+      mode: 'work',
+      announce: (label, value) => summary.add(label, value),
       tell: (millrace) => logJobs(millrace, logger),
       onAskedToStop: () => supervised?.leaves(),
     })

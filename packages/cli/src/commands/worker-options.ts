@@ -4,6 +4,7 @@ import type { Duration, OverloadOptions, WorkOptions } from 'millrace'
 
 export interface WorkerOptions {
   readonly concurrency: Record<string, number>
+  readonly queues?: readonly string[]
   readonly grace: Duration
   readonly lease?: NonNullable<WorkOptions['lease']>
   readonly overload?: OverloadOptions
@@ -19,6 +20,11 @@ export function addWorkerOptions(command: Command): Command {
       new Option('--concurrency <queue=slots>', 'slots of a queue in this process; repeat it for more queues')
         .argParser(parseConcurrency)
         .default({}, "the queues' own"),
+    )
+    .addOption(
+      new Option('--queues <names>', 'serve only these queues, separated by commas; default: all').argParser(
+        parseNames,
+      ),
     )
     .addOption(
       new Option('--grace <duration>', 'how long running jobs may go on').argParser(parseDuration).default('25s'),
@@ -71,6 +77,13 @@ function parseConcurrency(text: string, others: Record<string, number>): Record<
   const [, queue, slots] = /^([^=]+)=([1-9]\d{0,5})$/.exec(text) ?? []
   if (queue === undefined) throw new InvalidArgumentError('Expected queue=slots with at least 1 slot, such as mail=20.')
   return { ...others, [queue]: Number(slots) }
+}
+
+/** `HIGH,DEFAULT`; the option can be repeated. */
+function parseNames(text: string, others: readonly string[] = []): readonly string[] {
+  const names = text.split(',').map((name) => name.trim())
+  if (names.includes('')) throw new InvalidArgumentError('Expected names separated by commas, such as HIGH,DEFAULT.')
+  return [...new Set([...others, ...names])]
 }
 
 export function parseDuration(text: string): Duration {

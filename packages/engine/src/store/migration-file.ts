@@ -32,14 +32,16 @@ export interface Migration {
   checksum: string
   isBreaking: boolean
   isTransactional: boolean
+  /** Of a program that uses Millrace: its text names its schema itself, and runs as it is written. */
+  isOfProgram: boolean
   parts: readonly MigrationPart[]
 }
 
 const HALF_BUILT = /\bindex\s+concurrently\s+if\s+not\s+exists\b/i
 
 /** In order of version. */
-export function parseMigrations(files: readonly MigrationFile[]): Migration[] {
-  const migrations = files.map(parseMigration).sort((a, b) => a.version - b.version)
+export function parseMigrations(files: readonly MigrationFile[], isOfProgram = false): Migration[] {
+  const migrations = files.map((file) => parseMigration(file, isOfProgram)).sort((a, b) => a.version - b.version)
   for (const [i, migration] of migrations.entries()) {
     const previous = migrations[i - 1]
     if (previous?.version === migration.version) {
@@ -52,7 +54,7 @@ export function parseMigrations(files: readonly MigrationFile[]): Migration[] {
   return migrations
 }
 
-function parseMigration({ file, text: raw }: MigrationFile): Migration {
+function parseMigration({ file, text: raw }: MigrationFile, isOfProgram: boolean): Migration {
   const number = /^(\d{4})_\w+$/.exec(file)?.[1]
   if (number === undefined) {
     throw new MigrationFailed(file, 'is not named like 0001_words_of_what_it_does. Rename the file.')
@@ -72,6 +74,7 @@ function parseMigration({ file, text: raw }: MigrationFile): Migration {
     checksum: createHash('sha256').update(text).digest('hex'),
     isBreaking: markers.has('-- breaking'),
     isTransactional,
+    isOfProgram,
     parts: isTransactional ? [{ text, firstLine: 1 }] : statementsOf(text),
   }
 }

@@ -85,8 +85,9 @@ async function oneByOne(run: MigrationRun, migration: Migration): Promise<number
   return finish(run.db, run.lease, migration, startedAt)
 }
 
-function partsFor(schema: string, migration: Migration): MigrationPart[] {
-  return migration.parts.map((part) => ({ ...part, text: inSchema(part.text, schema) }))
+/** Its parts, as they are sent to a database with this schema. */
+export function partsFor(schema: string, { parts, isOfProgram }: Migration): readonly MigrationPart[] {
+  return isOfProgram ? parts : parts.map((part) => ({ ...part, text: inSchema(part.text, schema) }))
 }
 
 async function begin(session: Session, lease: MigrationLease, migration: Migration): Promise<void> {

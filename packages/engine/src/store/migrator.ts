@@ -18,10 +18,9 @@ import {
   readStatus,
   refuseBreaking,
 } from './migration-ledger.ts'
-import { type MigrationProgress, type MigrationRun, runMigration } from './migration-run.ts'
+import { type MigrationProgress, type MigrationRun, partsFor, runMigration } from './migration-run.ts'
 import { checkServer } from './server.ts'
 import { migrationFiles } from './sql.generated.ts'
-import { inSchema } from './statements.ts'
 
 export type { MigrationFile } from './migration-file.ts'
 export type { MigrationStatus } from './migration-ledger.ts'
@@ -32,7 +31,12 @@ export interface MigratorOptions {
   schema?: string
   /** Default: the migrations of this version. */
   migrations?: readonly MigrationFile[]
+  /** They are the migrations of a program that uses Millrace: their text names its schema itself. */
+  isOfProgram?: boolean
 }
+
+const parsed = ({ migrations = migrationFiles, isOfProgram = false }: MigratorOptions): Migration[] =>
+  parseMigrations(migrations, isOfProgram)
 
 export interface MigrateOptions extends MigratorOptions {
   onProgress?: (progress: MigrationProgress) => void
@@ -61,7 +65,7 @@ export async function migrate(
   connection: string | pg.ClientConfig,
   options: MigrateOptions = {},
 ): Promise<AppliedMigration[]> {
-  const migrations = parseMigrations(options.migrations ?? migrationFiles)
+  const migrations = parsed(options)
   return onDatabase(connection, options, async (db) => {
     await checkServer(db)
     // Before the first write: where the history is not ours to continue, not even a lease is written.
@@ -104,7 +108,7 @@ export async function migrationStatus(
   connection: string | pg.ClientConfig,
   options: MigratorOptions = {},
 ): Promise<MigrationStatus[]> {
-  const migrations = parseMigrations(options.migrations ?? migrationFiles)
+  const migrations = parsed(options)
   return onDatabase(connection, options, (db) => readStatus(db, migrations))
 }
 
@@ -113,14 +117,14 @@ export async function migrationDryRun(
   connection: string | pg.ClientConfig,
   options: MigratorOptions = {},
 ): Promise<MigrationStep[]> {
-  const migrations = parseMigrations(options.migrations ?? migrationFiles)
+  const migrations = parsed(options)
   return onDatabase(connection, options, async (db) => {
     await checkServer(db)
     const wanted = new Set(outstanding(db.schema, await readStatus(db, migrations)).map(({ version }) => version))
     const ground = (await groundwork(db)).map((sql) => ({ name: 'groundwork', sql: `${sql};\n` }))
     const steps = migrations
       .filter(({ version }) => wanted.has(version))
-      .flatMap(({ name, parts }) => parts.map(({ text }) => ({ name, sql: inSchema(text, db.schema) })))
+      .flatMap((migration) => partsFor(db.schema, migration).map(({ text }) => ({ name: migration.name, sql: text })))
     return [...ground, ...steps]
   })
 }

@@ -3,6 +3,7 @@ import type { ClientConfig } from 'pg'
 import { wholeNumber } from '../client/enqueue-options.ts'
 import { type Duration, toMs } from '../contract/duration.ts'
 import { InvalidDefinition } from '../errors.ts'
+import { onlyChosen } from './chosen-queues.ts'
 import type { Implementation } from './context.ts'
 import type { Lane } from './lane.ts'
 import { type LanePlan, planLanes } from './lane-plan.ts'
@@ -13,6 +14,8 @@ import type { LeaseTimes } from './pulse-protocol.ts'
 
 export interface WorkOptions extends LanePlan {
   handlers: readonly Implementation[]
+  /** Serve only these of the handlers' queues. Default: all. */
+  queues?: readonly string[]
   /** Called around every run, the first outermost: tracing, error reports, dependencies. */
   middleware?: readonly Middleware[]
   /** How long running jobs may go on after stop(). Default 25 s. */
@@ -58,9 +61,10 @@ export interface WorkerSettings {
 
 /** Refuses what cannot work before anything is started. */
 export function workerSettings(
-  options: WorkOptions,
+  asked: WorkOptions,
   client: { connection: ClientConfig; tenantRole: string | undefined },
 ): WorkerSettings {
+  const options = onlyChosen(asked)
   const contracts = options.handlers.map(({ contract }) => contract)
   return {
     ...client,
