@@ -1,0 +1,30 @@
+import { EgressBudgetExceeded, EgressFailed } from './errors.ts'
+
+/** The JSON of an answer, not nested deeper than `maxDepth` (64). The call's budget has bounded its bytes. */
+export async function readJson(response: Response, { maxDepth = 64 }: { maxDepth?: number } = {}): Promise<unknown> {
+  const text = await response.text()
+  if (isDeeper(text, maxDepth)) {
+    throw new EgressBudgetExceeded(
+      'json_too_deep',
+      maxDepth,
+      `The answer is JSON nested deeper than ${maxDepth} levels.`,
+    )
+  }
+  try {
+    return JSON.parse(text)
+  } catch {
+    // The parser's message repeats the text.
+    throw new EgressFailed('bad_response', `The answer (status ${response.status}) is not valid JSON.`)
+  }
+}
+
+/** Counts brackets outside strings. Text that is no JSON is left to the parser. */
+function isDeeper(text: string, maxDepth: number): boolean {
+  let depth = 0
+  for (const [token] of text.matchAll(/"(?:[^"\\]|\\.)*"|[[\]{}]/gs)) {
+    if (token === '[' || token === '{') depth++
+    else if (token === ']' || token === '}') depth--
+    if (depth > maxDepth) return true
+  }
+  return false
+}
