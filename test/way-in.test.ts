@@ -45,6 +45,20 @@ export const all = { adapters, testing, embedded, migrate }
   await wayIn.demand('npx tsc --declaration --skipLibCheck false')
 })
 
+test('millrace init makes a project that runs and passes its test at once', { timeout: 90_000 }, async () => {
+  const init = 'npx millrace init ../my-jobs --packages ~/millrace-packs'
+  expect(await wayIn.demand(init)).toMatch(/my-jobs is ready\. Next:\n\n {2}cd \.\.\/my-jobs\n {2}npm run dev\n/)
+  const folder = join(wayIn.folder, '../my-jobs')
+  expect(await wayIn.demand('npm test', folder)).toMatch(/pass 1\b/)
+  const enqueue = `npx millrace enqueue greet '{"name":"Ada"}' --wait`
+  const { banner, answer } = await wayIn.runBeside('npm run dev', enqueue, folder)
+  expect(banner).toMatch(/Workload +my-jobs\n/)
+  expect(answer).toContain('Hello, Ada!')
+  const again = await wayIn.sh(init)
+  expect(again.code).toBe(1)
+  expect(again.output).toMatch(/my-jobs is not empty: it holds .*Nothing was written/)
+})
+
 test('what is internal cannot be imported', async () => {
   const { code, output } = await wayIn.sh(`node -e "await import('millrace/internal/store/db')" --input-type=module`)
   expect(code).toBe(1)

@@ -58,9 +58,18 @@ export class WayIn implements AsyncDisposable {
   /** The last two commands: one that goes on, and one for a second terminal. */
   async run(): Promise<{ banner: string; answer: string; ending: string }> {
     const [dev = '', enqueue = ''] = linesOf(shellBlocks().at(-1) as string)
-    const program = this.#start(dev, this.folder)
+    return this.runBeside(dev, enqueue)
+  }
+
+  /** Starts `dev`, runs `enqueue` when that is ready, and stops it. */
+  async runBeside(
+    dev: string,
+    enqueue: string,
+    cwd = this.folder,
+  ): Promise<Record<'banner' | 'answer' | 'ending', string>> {
+    const program = this.#start(dev, cwd)
     const banner = await saidBy(program, /Ctrl-C to stop/)
-    const answer = await this.demand(enqueue)
+    const answer = await this.demand(enqueue, cwd)
     const ending = endOf(program)
     // As Ctrl-C does: the shell ends by it, the program in order.
     process.kill(-(program.pid as number), 'SIGINT')

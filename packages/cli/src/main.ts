@@ -6,6 +6,7 @@ import { auditCommand } from './commands/audit.ts'
 import { breakersCommand } from './commands/breakers.ts'
 import { budgetsCommand } from './commands/budgets.ts'
 import { cancelCommand } from './commands/cancel.ts'
+import { completionCommand } from './commands/completion.ts'
 import { deadCommand } from './commands/dead.ts'
 import { devCommand } from './commands/dev.ts'
 import { encryptionKeysCommand } from './commands/encryption-keys.ts'
@@ -14,6 +15,7 @@ import { eraseCommand } from './commands/erase.ts'
 import { explainCommand } from './commands/explain.ts'
 import { failCommand } from './commands/fail.ts'
 import { historyCommand } from './commands/history.ts'
+import { initCommand } from './commands/init.ts'
 import { jobCommand } from './commands/job.ts'
 import { jobsCommand } from './commands/jobs.ts'
 import { keysCommand } from './commands/keys.ts'
@@ -36,6 +38,7 @@ import { workflowsCommand } from './commands/workflows.ts'
 
 const help = `
 Examples:
+  millrace init my-jobs              a new project: one job, one schedule, one test
   millrace dev dist/workload.js      a database, a worker and health endpoints on this machine
   millrace migrate                   bring the database in DATABASE_URL to this version
   millrace work dist/workload.js     a worker on that database
@@ -62,51 +65,52 @@ export async function main(argv: readonly string[] = process.argv): Promise<void
 
 /** All commands, as they are declared. */
 export function program(): Command {
-  return (
-    new Command('millrace')
-      .description('Background jobs for TypeScript on PostgreSQL.')
-      .version(version(), '-v, --version', 'print the version')
-      .helpCommand('help [command]', 'show the help of a command')
-      .configureHelp({ sortSubcommands: false })
-      // What follows `psql` is psql's, even if we have an option of that name.
-      .enablePositionalOptions()
-      .showSuggestionAfterError()
-      .showHelpAfterError('Run `millrace --help` to see what there is.')
-      .addCommand(devCommand())
-      .addCommand(workCommand())
-      .addCommand(migrateCommand())
-      .addCommand(enqueueCommand())
-      .addCommand(statsCommand())
-      .addCommand(queuesCommand())
-      .addCommand(workersCommand())
-      .addCommand(jobsCommand())
-      .addCommand(jobCommand())
-      .addCommand(historyCommand())
-      .addCommand(explainCommand())
-      .addCommand(cancelCommand())
-      .addCommand(failCommand())
-      .addCommand(retryCommand())
-      .addCommand(prioritiseCommand())
-      .addCommand(deadCommand())
-      .addCommand(workflowsCommand())
-      .addCommand(pauseCommand())
-      .addCommand(resumeCommand())
-      .addCommand(pausesCommand())
-      .addCommand(schedulesCommand())
-      .addCommand(tenantsCommand())
-      .addCommand(limitsCommand())
-      .addCommand(budgetsCommand())
-      .addCommand(breakersCommand())
-      .addCommand(tenantPoliciesCommand())
-      .addCommand(pruneCommand())
-      .addCommand(eraseCommand())
-      .addCommand(encryptionKeysCommand())
-      .addCommand(auditCommand())
-      .addCommand(keysCommand())
-      .addCommand(psqlCommand())
-      .addCommand(typesCommand())
-      .addHelpText('after', help)
-  )
+  const root: Command = new Command('millrace')
+    .description('Background jobs for TypeScript on PostgreSQL.')
+    .version(version(), '-v, --version', 'print the version')
+    .helpCommand('help [command]', 'show the help of a command')
+    .configureHelp({ sortSubcommands: false })
+    // What follows `psql` is psql's, even if we have an option of that name.
+    .enablePositionalOptions()
+    .showSuggestionAfterError()
+    .showHelpAfterError('Run `millrace --help` to see what there is.')
+    .addCommand(initCommand())
+    .addCommand(devCommand())
+    .addCommand(workCommand())
+    .addCommand(migrateCommand())
+    .addCommand(enqueueCommand())
+    .addCommand(statsCommand())
+    .addCommand(queuesCommand())
+    .addCommand(workersCommand())
+    .addCommand(jobsCommand())
+    .addCommand(jobCommand())
+    .addCommand(historyCommand())
+    .addCommand(explainCommand())
+    .addCommand(cancelCommand())
+    .addCommand(failCommand())
+    .addCommand(retryCommand())
+    .addCommand(prioritiseCommand())
+    .addCommand(deadCommand())
+    .addCommand(workflowsCommand())
+    .addCommand(pauseCommand())
+    .addCommand(resumeCommand())
+    .addCommand(pausesCommand())
+    .addCommand(schedulesCommand())
+    .addCommand(tenantsCommand())
+    .addCommand(limitsCommand())
+    .addCommand(budgetsCommand())
+    .addCommand(breakersCommand())
+    .addCommand(tenantPoliciesCommand())
+    .addCommand(pruneCommand())
+    .addCommand(eraseCommand())
+    .addCommand(encryptionKeysCommand())
+    .addCommand(auditCommand())
+    .addCommand(keysCommand())
+    .addCommand(psqlCommand())
+    .addCommand(typesCommand())
+    .addCommand(completionCommand(() => root))
+    .addHelpText('after', help)
+  return root
 }
 
 function version(): string {

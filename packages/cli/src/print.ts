@@ -42,7 +42,7 @@ export function moreHint(command: Command, lastId: string | undefined): string {
 /** As a shell reads it. */
 export function argument(text: string): string {
   const line = oneLine(text, 500)
-  return /^[\w.:@-]+$/.test(line) ? line : `'${line.replaceAll("'", String.raw`'\''`)}'`
+  return /^[\w.:@/-]+$/.test(line) ? line : `'${line.replaceAll("'", String.raw`'\''`)}'`
 }
 
 /** One line of at most `width` characters. */

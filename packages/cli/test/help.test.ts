@@ -42,7 +42,7 @@ test('the help lists the commands and shows examples', async () => {
     'types',
   ])
     expect(out).toMatch(new RegExp(`^ {2}${command} .*\\w`, 'm'))
-  expect(out).toMatch(/Examples:\n {2}millrace dev/)
+  expect(out).toMatch(/Examples:\n {2}millrace init/)
   expect((await run('dev', '--help')).out).toMatch(/GET \/readyz +200/)
 })
 
