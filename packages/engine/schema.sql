@@ -244,6 +244,55 @@ create view millrace.delayed_jobs_dlq with (security_invoker=true) as
     status
    from millrace.dead_letter_jobs;
 
+create table millrace.escalation (
+  id               bigint not null generated always as identity,
+  kind             text not null,
+  key              text not null,
+  severity         text not null,
+  summary          text,
+  queue            text,
+  type             text,
+  tenant           text,
+  job_id           bigint,
+  fingerprint      text,
+  dedup_key        text,
+  details          jsonb not null default '{}'::jsonb,
+  policy           jsonb,
+  to_owner         boolean not null default false,
+  created_at       timestamptz not null,
+  channel          text,
+  respond_by       timestamptz,
+  due_at           timestamptz,
+  message_key      text,
+  tries            integer not null default 0,
+  repeats          integer not null default 0,
+  last_try_at      timestamptz,
+  last_error       text,
+  sent_at          timestamptz,
+  undeliverable_at timestamptz,
+  acknowledged_at  timestamptz,
+  acknowledged_by  text,
+  resolved_at      timestamptz,
+  told             text,
+  constraint escalation_pkey primary key (id),
+  constraint escalation_key_check check (((length(key) >= 1) and (length(key) <= 255))),
+  constraint escalation_severity_check check ((severity = any (array['info', 'notice', 'warning', 'error', 'critical']))),
+  constraint escalation_told_check check ((told = any (array['acknowledged', 'resolved'])))
+);
+create index escalation_for_prune_idx on millrace.escalation (created_at);
+create unique index escalation_open_alert_idx on millrace.escalation (key, coalesce(policy, '""'::jsonb))
+  where ((kind = 'alert') and (resolved_at is null));
+create index escalation_open_idx on millrace.escalation (key, id)
+  where (resolved_at is null);
+create index escalation_sent_idx on millrace.escalation (channel, sent_at)
+  where (sent_at is not null);
+create index escalation_unrouted_idx on millrace.escalation (id)
+  where (channel is null);
+create index escalation_unsent_idx on millrace.escalation (channel, id)
+  where ((sent_at is null) and (undeliverable_at is null) and (channel is not null));
+create index escalation_untold_idx on millrace.escalation (channel, key)
+  where ((sent_at is not null) and (told is distinct from 'resolved') and ((resolved_at is not null) or (acknowledged_at is not null)));
+
 create table millrace.history_setting (
   type   text not null,
   is_on  boolean not null,

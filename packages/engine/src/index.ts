@@ -41,6 +41,8 @@ export type { EnqueueOptions } from './client/enqueue-options.ts'
 export type { EnqueueResult } from './client/enqueuer.ts'
 export type { EraseSelection } from './client/erase-selection.ts'
 export type { EraseProgress, EraseRequest, EraseResult } from './client/erasure.ts'
+export type { EscalationOutbox } from './client/escalation-outbox.ts'
+export type { AcknowledgedEscalation, EscalateOptions, Escalations, Fault } from './client/escalations.ts'
 export type { Explanation } from './client/explain.ts'
 export type { FailOptions, FailResult } from './client/fail.ts'
 export type { HistorySettings } from './client/history-settings.ts'
@@ -240,6 +242,24 @@ export type {
   DeadLetterStatus,
   OriginalJob,
 } from './store/dead-letters.ts'
+export {
+  DELIVER_TYPE,
+  type DueChannel,
+  ESCALATION_QUEUE,
+  type Escalation,
+  type EscalationFacts,
+  type EscalationFilter,
+  type EscalationKind,
+  type EscalationNews,
+  type EscalationRoute,
+  type EscalationSeverity,
+  type EscalationStanding,
+  type ListedEscalation,
+  type SendFailure,
+  type SettledPage,
+  type TakeOptions,
+  type UnroutedEscalation,
+} from './store/escalations.ts'
 export type { Ahead } from './store/explain.ts'
 export type { HistorySetting, JobEvent, JobEventName } from './store/history.ts'
 export type { JobFilter } from './store/job-list.ts'

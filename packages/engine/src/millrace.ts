@@ -22,6 +22,7 @@ import {
 import type { EnqueueOptions, OptionsArgument } from './client/enqueue-options.ts'
 import type { AnyItem, EnqueueResult } from './client/enqueuer.ts'
 import { type EraseRequest, type EraseResult, Eraser } from './client/erasure.ts'
+import { Escalations } from './client/escalations.ts'
 import { Explainers, type Explanation } from './client/explain.ts'
 import { type FailOptions, type FailResult, failJob } from './client/fail.ts'
 import { HistorySettings } from './client/history-settings.ts'
@@ -84,6 +85,8 @@ export class Millrace {
   readonly audit: Audit
   /** The circuit breakers of the services that handlers call. */
   readonly breakers: CircuitBreakers
+  /** What people have to be told of, whether they were, and whether somebody looks after it. */
+  readonly escalations: Escalations
   /** Which encryption keys are still needed, and how to be rid of one. */
   readonly encryptionKeys: EncryptionKeys
   /** Order and limit keys: those that a death has stopped, and how many of a key run at once. */
@@ -120,6 +123,7 @@ export class Millrace {
     this.limits = area(new Limits(services))
     this.audit = area(new Audit(services))
     this.breakers = area(new CircuitBreakers(services))
+    this.escalations = area(new Escalations(services))
     this.encryptionKeys = area(new EncryptionKeys(services))
     this.keys = area(new Keys(services))
     this.historySettings = area(new HistorySettings(services))

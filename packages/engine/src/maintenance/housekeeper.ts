@@ -1,7 +1,7 @@
 // Creates the archive's partitions ahead, drops the expired ones, and forgets workers that ended, dead letters that were
 // settled long ago, pauses, dedupe windows and rates that are over, what dead runs had reserved of budgets, and the expired
 // results of ctx.once and ctx.step, ticks of schedules and minutes of metrics after 30 days, periods of budgets after 13 months, workflows
-// whose retention is over, and declarations 30 days after a living worker had them. Cancels what deleted tenants have left.
+// whose retention is over, escalations after 90 days, and declarations 30 days after a living worker had them. Cancels what deleted tenants have left.
 //
 // Runs hourly in every worker process; every step is harmless when another process does the same at that moment, and
 // is finished by the next pass if it was cut off.
@@ -16,6 +16,7 @@ import { cataloguePrune } from '../store/catalogue.ts'
 import type { Database } from '../store/db.ts'
 import { deadLetterPrune } from '../store/dead-letters.ts'
 import { dedupWindowPrune } from '../store/dedup.ts'
+import { escalationPrune } from '../store/escalations.ts'
 import { jobCancelWaiting } from '../store/job-changes.ts'
 import { limitRatePrune } from '../store/limits.ts'
 import { metricPrune } from '../store/metrics.ts'
@@ -46,6 +47,8 @@ const PROGRESS_AT_ONCE = 5_000
 const TICKS_AT_ONCE = 5_000
 const RATES_AT_ONCE = 5_000
 const METRICS_AT_ONCE = 5_000
+const ESCALATIONS_AT_ONCE = 5_000
+const ESCALATIONS_KEPT_MS = 90 * 24 * HOUR_MS
 const METRICS_KEPT_MS = 30 * 24 * HOUR_MS
 const TENANT_METRICS_KEPT_MS = 24 * HOUR_MS
 /** Rates that an older version has written last do not say their period: hardly any is longer. */
@@ -75,6 +78,7 @@ export interface HousekeepingResult {
   /** Entries of the catalogue. */
   declarationsForgotten: number
   workflowsForgotten: number
+  escalationsForgotten: number
 }
 
 function ifRefused(error: unknown): void {
@@ -130,6 +134,7 @@ export class Housekeeper implements Ticker<HousekeepingResult> {
         tenantAgeMs: TENANT_METRICS_KEPT_MS,
         limit: METRICS_AT_ONCE,
       }),
+      escalationsForgotten: await escalationPrune(this.#db, now, ESCALATIONS_KEPT_MS, ESCALATIONS_AT_ONCE),
       workflowsForgotten: await workflowPrune(this.#db, now, WORKFLOW_ROWS_AT_ONCE),
     }
   }
@@ -157,6 +162,7 @@ export class Housekeeper implements Ticker<HousekeepingResult> {
       result.ratesForgotten === RATES_AT_ONCE ||
       result.ticksForgotten === TICKS_AT_ONCE ||
       result.metricsForgotten === METRICS_AT_ONCE ||
+      result.escalationsForgotten === ESCALATIONS_AT_ONCE ||
       result.workflowsForgotten > 0
     return isMore ? 0 : HOUR_MS
   }

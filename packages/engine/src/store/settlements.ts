@@ -5,6 +5,7 @@ import type { DeadReason } from '../contract/redrive.ts'
 import type { Failure } from '../failure.ts'
 import { jsonArray, plainArray, sharedArray, sparseArray, textArray } from './arrays.ts'
 import type { Session } from './db.ts'
+import { escalationStops, type StoppedRun } from './escalations.ts'
 import { compareIds } from './job-id.ts'
 import { type DueWorkflow, type EndedItem, workflowSettle } from './workflow-items.ts'
 
@@ -34,6 +35,8 @@ export interface Finish extends EndKey {
   /** JSON text: the last log lines of the run, where they are kept. */
   logs?: string | null
   retention: Retention
+  /** The budget that is spent, if that is why. */
+  stoppedBy?: string
 }
 
 /** The job goes on waiting. */
@@ -69,6 +72,15 @@ export function giveBack({ id, runId }: RunKey): Requeue {
 export const endsStep = (settlement: Settlement): boolean =>
   settlement.kind !== 'requeue' && settlement.workflowId != null
 
+const stopOf = (settlement: Settlement): StoppedRun[] =>
+  settlement.kind === 'finish' && settlement.stoppedBy !== undefined
+    ? [{ id: settlement.id, runId: settlement.runId, budget: settlement.stoppedBy }]
+    : []
+
+/** Whether it takes several statements that belong together: it ends a workflow's job, or its budget is spent. */
+export const needsTransaction = (settlement: Settlement): boolean =>
+  endsStep(settlement) || stopOf(settlement).length > 0
+
 /** A job of a workflow has completed. */
 export type StepEnd = Finish & { workflowId: string }
 
@@ -83,8 +95,7 @@ export interface Settled {
 }
 
 /**
- * Writes settlements of one kind, none of the same job as another. Only in a transaction if one of them ends a workflow's
- * job; all statements are asked for before one is awaited. `isOwn`: false if that transaction is a handler's.
+ * Writes settlements of one kind, none of the same job as another. Only in a transaction if one of them needs it; all statements are asked for before one is awaited. `isOwn`: false if that transaction is a handler's.
  */
 export async function settle(
   session: Session,
@@ -92,10 +103,13 @@ export async function settle(
   batch: readonly Settlement[],
   { isOwn = true } = {},
 ): Promise<Settled> {
+  const stops = batch.flatMap(stopOf)
+  const escalating = stops.length > 0 ? escalationStops(session, now, stops) : undefined
   const winning = settleJobs(session, now, batch)
-  if (!batch.some(endsStep)) return { won: await winning, due: [] }
-  const telling = workflowSettle(session, batch.flatMap(endedItem), { isOwn })
-  const [won, due] = await Promise.all([winning, telling])
+  if (escalating === undefined && !batch.some(endsStep)) return { won: await winning, due: [] }
+  const ended = batch.flatMap(endedItem)
+  const telling = ended.length > 0 ? workflowSettle(session, ended, { isOwn }) : []
+  const [won, due] = await Promise.all([winning, telling, escalating])
   return { won, due }
 }
 

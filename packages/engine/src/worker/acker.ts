@@ -11,6 +11,7 @@ import {
   completesStep,
   endsStep,
   jobRunState,
+  needsTransaction,
   type Settled,
   type Settlement,
   type StepEnd,
@@ -140,7 +141,7 @@ export class Acker {
     const { db, clock, settleStep } = this.#services
     const now = clock.databaseNow()
     const settlements = batch.map((entry) => entry.settlement)
-    if (!settlements.some(endsStep)) return settle(db, now, settlements)
+    if (!settlements.some(needsTransaction)) return settle(db, now, settlements)
     // Nobody else's result waits for what follows from this one.
     const [only] = this.#unsettled === 1 && retries === 0 ? batch : []
     if (only === undefined || !completesStep(only.settlement)) return db.atOnce((tx) => settle(tx, now, settlements))

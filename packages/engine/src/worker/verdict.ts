@@ -20,7 +20,7 @@ import {
   Unrecoverable,
   WorkerStopping,
 } from '../errors.ts'
-import { giveBack, type Settlement } from '../store/settlements.ts'
+import { type Finish, giveBack, type Settlement } from '../store/settlements.ts'
 import type { Run } from './run.ts'
 import { failureOfRun } from './run-redaction.ts'
 
@@ -129,8 +129,8 @@ function failed({ run, ageMs, logs, random }: VerdictInput, error: unknown): Set
 }
 
 /** Neither a failure nor an attempt: the job waits for its budget, or ends because that is spent. */
-function held(run: Run, { level, retryInMs, message }: BudgetExceeded): Settlement {
-  if (level === 'HARD_STOP') return finish(run, 'cancelled', null, message)
+function held(run: Run, { budget, level, retryInMs, message }: BudgetExceeded): Settlement {
+  if (level === 'HARD_STOP') return { ...finish(run, 'cancelled', null, message), stoppedBy: budget }
   return requeue(run, { delayMs: retryInMs, refund: true })
 }
 
@@ -141,7 +141,7 @@ function requeue(run: Run, how: { delayMs: number; refund: boolean }): Settlemen
   return { kind: 'requeue', id: run.job.id, runId: run.runId, ...how, crash: 'clear', failure: null }
 }
 
-function finish(run: Run, status: 'completed' | 'cancelled', result: string | null, reason: string | null): Settlement {
+function finish(run: Run, status: 'completed' | 'cancelled', result: string | null, reason: string | null): Finish {
   const { id, workflowId } = run.job
   const { retention, logs: kept } = run.contract
   const logs = kept === 'keep' ? (run.recorder?.recording() ?? null) : null

@@ -1,5 +1,5 @@
 -- Settle runs whose job has failed for good: archive, last attempt and dead letter are written together;
--- if its death stops its order key, that too.
+-- if its death stops its order key, that too; and if its queue declares an escalation, a row of the outbox.
 -- Params:  $1 now timestamptz or null, $2 ids bigint[], in order and none twice, $3 run_ids uuid[], $4 reasons text[],
 --          $5 error_classes text[], $6 error_messages text[], $7 error_stacks text[], $8 fingerprints text[], $9 logs jsonb[], $10 retentions text[],
 --          $11 drops bool[]: the contract says such a job may be dropped, so no dead letter
@@ -8,6 +8,7 @@
 -- Index:   job_pkey. The case keeps the planner off job_running_idx, where it would read every running job.
 --          No join with unnest, for the same reason as in job_finish.sql: width_bucket is an id's position among the ids.
 --          dead_letter_by_redriven_job_idx: the letter this job came from, to count its redrives on.
+--          catalogue_entry_pkey: what its queue declares.
 with buried as (
   delete from millrace.job
   where job.id = any($2::bigint[])
@@ -68,5 +69,22 @@ stopped as (
   from buried
   where order_stops and order_key is not null
   on conflict (queue, tenant, order_key) do update set job_id = excluded.job_id, stopped_at = excluded.stopped_at
+),
+announced as materialized (
+  select buried.*, (
+    select document -> 'escalation' from millrace.catalogue_entry where kind = 'queue' and name = buried.queue
+  ) as policy
+  from buried
+  where not dropped
+),
+escalated as (
+  insert into millrace.escalation (
+    kind, key, severity, queue, type, tenant, job_id, fingerprint, dedup_key, details, policy, created_at
+  )
+  select
+    'dead_job', left(concat_ws('/', 'dead', queue, type, fingerprint), 255), 'error', queue, type, tenant, id,
+    fingerprint, coalesce(dedup_key, start_key), jsonb_build_object('reason', reason, 'attempts', attempt), policy, died_at
+  from announced
+  where jsonb_typeof(policy) in ('string', 'object')
 )
 select id from buried;
