@@ -16,6 +16,7 @@ import { isolation } from './suites/isolation.ts'
 import { lanes } from './suites/lanes.ts'
 import { latency } from './suites/latency.ts'
 import { peers } from './suites/peers.ts'
+import { reports } from './suites/reports.ts'
 import { scale } from './suites/scale.ts'
 import { stats } from './suites/stats.ts'
 import { workflow } from './suites/workflow.ts'
@@ -34,6 +35,7 @@ const suites: readonly Suite[] = [
   peers,
   scale,
   stats,
+  reports,
   workflow,
 ]
 const DEFAULT_ROUNDS = 5

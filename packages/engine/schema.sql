@@ -180,6 +180,9 @@ create table millrace.dead_letter_jobs (
   constraint dead_letter_jobs_reason_check check ((reason = any (array['exhausted', 'discarded', 'unrecoverable', 'gave_up', 'invalid_payload', 'stuck', 'crash_loop']))),
   constraint dead_letter_jobs_status_check check ((status = any (array['pending', 'retried', 'resolved', 'ignored'])))
 );
+create index dead_letter_by_death_idx on millrace.dead_letter_jobs (died_at);
+create index dead_letter_by_decision_idx on millrace.dead_letter_jobs (acknowledged_at)
+  where (status <> 'pending');
 create index dead_letter_by_fingerprint_idx on millrace.dead_letter_jobs (fingerprint, id);
 create index dead_letter_by_job_idx on millrace.dead_letter_jobs (job_id);
 create unique index dead_letter_by_redriven_job_idx on millrace.dead_letter_jobs (redriven_job_id)
@@ -725,6 +728,30 @@ create table millrace.limit_setting (
   constraint limit_setting_running_check check ((running >= 0))
 );
 
+create table millrace.metric_hour (
+  hour        timestamptz not null,
+  queue       text not null,
+  type        text not null,
+  outcome     text not null,
+  runs        bigint not null,
+  duration_ms double precision not null,
+  durations   integer[] not null,
+  wait_ms     double precision not null,
+  waits       integer[] not null,
+  latency_ms  double precision not null,
+  latencies   integer[] not null,
+  constraint metric_hour_pkey primary key (hour, queue, type, outcome)
+);
+
+create table millrace.metric_letter_hour (
+  hour    timestamptz not null,
+  queue   text not null,
+  type    text not null,
+  born    integer not null,
+  decided integer not null,
+  constraint metric_letter_hour_pkey primary key (hour, queue, type)
+);
+
 create table millrace.metric_minute (
   minute      timestamptz not null,
   queue       text not null,
@@ -735,6 +762,8 @@ create table millrace.metric_minute (
   durations   integer[] not null,
   wait_ms     double precision not null,
   waits       integer[] not null,
+  latency_ms  double precision not null default 0,
+  latencies   integer[] not null default '{}'::integer[],
   constraint metric_minute_pkey primary key (minute, queue, type, outcome),
   constraint metric_minute_outcome_check check ((outcome = any (array['completed', 'cancelled', 'failed', 'dead', 'snoozed', 'crashed'])))
 ) with (

@@ -29,6 +29,13 @@ export function fromNow(time: Date | null, now = Date.now()): string {
   return ms > 0 ? `in ${amount}` : `${amount} ago`
 }
 
+/** "12 ms", "3.4 s", "2 min". */
+export function duration(ms: number | null): string {
+  if (ms === null) return ''
+  if (ms < 1_000) return `${Math.round(ms)} ms`
+  return ms < 120_000 ? `${(ms / 1_000).toFixed(1)} s` : `${Math.round(ms / 60_000)} min`
+}
+
 /** How to get the next page of a list, with the options of this one. */
 export function moreHint(command: Command, lastId: string | undefined): string {
   const names = []

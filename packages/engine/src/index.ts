@@ -53,8 +53,23 @@ export type { PauseOptions, Pauses, ResumeOptions, Resumption } from './client/p
 export type { PrioritiseOptions, PrioritiseResult } from './client/prioritise.ts'
 export type { PruneOptions, PruneResult } from './client/prune.ts'
 export type { RedriveResult, RefusalReason } from './client/redrive.ts'
+export type {
+  CountAndOldest,
+  HoursReport,
+  LetterPoint,
+  LetterSeries,
+  QueueStats,
+  ReportSelection,
+  ReportSpan,
+  Reports,
+  RunReport,
+  RunSeries,
+  SeriesPoint,
+  TypeReport,
+} from './client/reports.ts'
 export type { JobResult, ResultOptions } from './client/results.ts'
 export type { RetryResult } from './client/retry.ts'
+export type { RunSummary, Spread } from './client/run-summary.ts'
 export type { BackfillRange, BackfillResult, By } from './client/schedule-backfill.ts'
 export type { ScheduleEdit } from './client/schedule-edit.ts'
 export type { ScheduleState, ScheduleStatus } from './client/schedule-state.ts'
@@ -265,7 +280,7 @@ export type { HistorySetting, JobEvent, JobEventName } from './store/history.ts'
 export type { JobFilter } from './store/job-list.ts'
 export type { Job, JobAttempt, JobDetails, JobStatus, QueueCount } from './store/jobs.ts'
 export type { KeyLimitSetting, StoppedKey } from './store/keyed-work.ts'
-export type { RunOutcome } from './store/metrics.ts'
+export type { MetricStep, RunOutcome } from './store/metrics.ts'
 export type { JobStep } from './store/once-keys.ts'
 export type { Pause, PauseTarget } from './store/pauses.ts'
 export type { JobProgress } from './store/progress.ts'

@@ -32,6 +32,7 @@ import type { CancelResult } from './client/manage.ts'
 import { Pauses } from './client/pauses.ts'
 import { type PrioritiseOptions, type PrioritiseResult, prioritiseJob } from './client/prioritise.ts'
 import { type PruneOptions, type PruneResult, pruneJobs } from './client/prune.ts'
+import { Reports } from './client/reports.ts'
 import { type JobResult, type ResultOptions, Results } from './client/results.ts'
 import { type RetryResult, retryJob } from './client/retry.ts'
 import { Schedules } from './client/schedules.ts'
@@ -99,6 +100,8 @@ export class Millrace {
   readonly workflows: Workflows
   /** The living workers of all processes: what they do, and to ask one to take no more jobs or to stop. */
   readonly workers: Workers
+  /** What became of runs over hours and days, dead letters by day, and how the queues stand now. */
+  readonly reports: Reports
   readonly #services: ClientServices
   readonly #workers: ClientWorkers
   readonly #results: Results
@@ -130,6 +133,7 @@ export class Millrace {
     this.schedules = area(new Schedules(services))
     this.workflows = area(new Workflows(services))
     this.workers = area(new Workers(services))
+    this.reports = area(new Reports(services))
     this.#workers = new ClientWorkers(services)
     this.#results = new Results(services, { isNotifyEnabled: services.isNotifyEnabled })
     this.#eraser = new Eraser(services)

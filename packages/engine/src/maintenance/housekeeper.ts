@@ -51,6 +51,7 @@ const ESCALATIONS_AT_ONCE = 5_000
 const ESCALATIONS_KEPT_MS = 90 * 24 * HOUR_MS
 const METRICS_KEPT_MS = 30 * 24 * HOUR_MS
 const TENANT_METRICS_KEPT_MS = 24 * HOUR_MS
+const METRIC_HOURS_KEPT_MONTHS = 13
 /** Rates that an older version has written last do not say their period: hardly any is longer. */
 const UNKNOWN_RATE_PERIOD_MS = 366 * 24 * HOUR_MS
 /** Rows of workflows. */
@@ -132,6 +133,7 @@ export class Housekeeper implements Ticker<HousekeepingResult> {
       metricsForgotten: await metricPrune(this.#db, now, {
         ageMs: METRICS_KEPT_MS,
         tenantAgeMs: TENANT_METRICS_KEPT_MS,
+        hourMonths: METRIC_HOURS_KEPT_MONTHS,
         limit: METRICS_AT_ONCE,
       }),
       escalationsForgotten: await escalationPrune(this.#db, now, ESCALATIONS_KEPT_MS, ESCALATIONS_AT_ONCE),

@@ -22,6 +22,8 @@ export interface EndedRun {
   durationMs: number | null
   /** From the time at which it was due to its claim; null: not known. */
   waitMs: number | null
+  /** Of a first attempt: from the time at which it was due to its end; null: it is another one, or not known. */
+  latencyMs: number | null
 }
 
 export class MetricFlush implements Ticker<void> {
@@ -37,12 +39,16 @@ export class MetricFlush implements Ticker<void> {
     this.#services = services
   }
 
-  count({ queue, type, tenant, outcome, durationMs, waitMs }: EndedRun): void {
+  count({ queue, type, tenant, outcome, durationMs, waitMs, latencyMs }: EndedRun): void {
     const counts = this.#countsOf({ queue, type, outcome })
     counts.runs++
     if (durationMs !== null) {
       counts.durationMs += durationMs
       countIn(counts.durations, durationMs)
+    }
+    if (latencyMs !== null) {
+      counts.latencyMs += latencyMs
+      countIn(counts.latencies, latencyMs)
     }
     if (waitMs === null) return
     counts.waitMs += waitMs
@@ -78,7 +84,7 @@ export class MetricFlush implements Ticker<void> {
     const key = `${kind.type}\0${kind.queue}\0${kind.outcome}`
     let counts = this.#runs.get(key)
     if (counts === undefined) {
-      counts = { ...kind, runs: 0, durationMs: 0, durations: [], waitMs: 0, waits: [] }
+      counts = { ...kind, runs: 0, durationMs: 0, durations: [], waitMs: 0, waits: [], latencyMs: 0, latencies: [] }
       this.#runs.set(key, counts)
     }
     return counts
@@ -102,8 +108,10 @@ export class MetricFlush implements Ticker<void> {
       counts.runs += each.runs
       counts.durationMs += each.durationMs
       counts.waitMs += each.waitMs
+      counts.latencyMs += each.latencyMs
       addTo(counts.durations, each.durations)
       addTo(counts.waits, each.waits)
+      addTo(counts.latencies, each.latencies)
     }
     for (const each of tenants) {
       const counts = this.#countsOfTenant({ queue: each.queue, tenant: each.tenant })

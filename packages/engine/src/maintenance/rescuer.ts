@@ -108,7 +108,7 @@ export class Rescuer implements Ticker<RescueResult> {
       const { id, queue, type } = row
       events.emit('job_rescued', { id, type, outcome: outcomes[settlement.kind], reason, worker: deadWorkerOf(row) })
       const outcome = settlement.kind === 'requeue' ? 'crashed' : outcomes[settlement.kind]
-      metrics?.count({ queue, type, tenant: null, outcome, durationMs: null, waitMs: null })
+      metrics?.count({ queue, type, tenant: null, outcome, durationMs: null, waitMs: null, latencyMs: null })
     }
     const ended = found.filter(({ settlement }) => endsStep(settlement))
     this.#services.onStepsEnded(ended.flatMap(({ row }) => row.workflowId ?? []))

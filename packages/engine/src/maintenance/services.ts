@@ -18,6 +18,7 @@ import { DeadLetterAlert } from './dead-letter-alert.ts'
 import { Housekeeper } from './housekeeper.ts'
 import { Loop, type LoopOptions, type Ticker } from './loop.ts'
 import type { MetricFlush } from './metric-flush.ts'
+import { MetricRollUp } from './metric-roll-up.ts'
 import { Redriver } from './redriver.ts'
 import { Rescuer } from './rescuer.ts'
 import { Scheduler } from './scheduler.ts'
@@ -87,6 +88,7 @@ export function maintenanceLoops(services: MaintenanceServices): MaintenanceLoop
     scheduler,
     loop(new WorkflowSweep(advancer)),
     loop(services.metrics),
+    loop(new MetricRollUp(services)),
   ]
   return { all, scheduler }
 }

@@ -1,4 +1,4 @@
-// What became of runs, by minute.
+// What became of runs, by minute and by hour, and how many dead letters were born and decided about.
 import type { Now } from '../clock.ts'
 import { plainArray, textArray } from './arrays.ts'
 import type { Session } from './db.ts'
@@ -15,6 +15,9 @@ export interface RunCounts {
   durations: number[]
   waitMs: number
   waits: number[]
+  /** Of first attempts only: from when the job was due to the end of the attempt. */
+  latencyMs: number
+  latencies: number[]
 }
 
 export interface TenantCounts {
@@ -25,8 +28,7 @@ export interface TenantCounts {
   waits: number[]
 }
 
-/** Adds them to the current minute. No key twice. */
-/** Answers with the minute that they were added to. */
+/** Adds them to the current minute, and answers with it. No key twice. */
 export async function metricAdd(
   session: Session,
   now: Now,
@@ -43,6 +45,8 @@ export async function metricAdd(
     textArray(runs.map(({ durations }) => plainArray(durations))),
     plainArray(runs.map(({ waitMs }) => waitMs)),
     textArray(runs.map(({ waits }) => plainArray(waits))),
+    plainArray(runs.map(({ latencyMs }) => latencyMs)),
+    textArray(runs.map(({ latencies }) => plainArray(latencies))),
     textArray(tenants.map(({ queue }) => queue)),
     textArray(tenants.map(({ tenant }) => tenant)),
     plainArray(tenants.map((each) => each.runs)),
@@ -55,12 +59,92 @@ export async function metricAdd(
 export interface MetricRetention {
   ageMs: number
   tenantAgeMs: number
+  hourMonths: number
   limit: number
 }
 
 /** `limit` of each table; the answer is of the one with most. */
 export async function metricPrune(session: Session, now: Now, retention: MetricRetention): Promise<number> {
-  const { ageMs, tenantAgeMs, limit } = retention
-  const [row] = await session.run<{ forgotten: number }>('metricPrune', [now, ageMs, tenantAgeMs, limit])
+  const { ageMs, tenantAgeMs, hourMonths, limit } = retention
+  const values = [now, ageMs, tenantAgeMs, hourMonths, limit]
+  const [row] = await session.run<{ forgotten: number }>('metricPrune', values)
   return row?.forgotten ?? 0
+}
+
+/** Sums up at most `hours` hours that are over. True: more are left. */
+export async function metricRollUp(
+  session: Session,
+  now: Now,
+  { settleMs, hours }: { settleMs: number; hours: number },
+): Promise<boolean> {
+  const [row] = await session.run<{ isMore: boolean }>('metricRollUp', [now, settleMs, hours])
+  return row?.isMore ?? false
+}
+
+export interface MetricEdge {
+  now: Date
+  /** Hours before this are stored as hours. Null: none is. */
+  rolledUpUntil: Date | null
+}
+
+export async function metricEdge(session: Session, now: Now): Promise<MetricEdge> {
+  const [edge] = await session.run<MetricEdge>('metricEdge', [now])
+  return edge as MetricEdge
+}
+
+/** Whole hours from `hoursFrom` to `hoursTo` are read as hours, the rest as minutes. */
+export interface MetricSpan {
+  readonly from: Date
+  readonly hoursFrom: Date
+  readonly hoursTo: Date
+  readonly to: Date
+}
+
+export interface MetricSelection {
+  readonly queue: string | null
+  readonly type: string | null
+}
+
+export type MetricStep = 'minute' | 'hour' | 'day'
+
+export interface SummedRuns extends RunCounts {
+  /** The beginning of its step; without a step, of the span. */
+  at: Date
+}
+
+/** `step` null: one row for the whole span. `byType` false: queue and type are empty texts. */
+export function metricRuns(
+  session: Session,
+  { from, hoursFrom, hoursTo, to }: MetricSpan,
+  { step, byType, queue, type }: MetricSelection & { step: MetricStep | null; byType: boolean },
+): Promise<SummedRuns[]> {
+  return session.run('metricRuns', [from, hoursFrom, hoursTo, to, step, queue, type, byType])
+}
+
+export interface HourlyRuns {
+  hour: Date
+  queue: string
+  type: string
+  outcome: RunOutcome
+  runs: number
+}
+
+export function metricThroughput(session: Session, span: MetricSpan): Promise<HourlyRuns[]> {
+  return session.run('metricThroughput', [span.from, span.hoursFrom, span.hoursTo, span.to])
+}
+
+export interface LetterCounts {
+  at: Date
+  /** Jobs that became dead letters. */
+  born: number
+  /** Letters that were redriven, resolved or ignored. */
+  decided: number
+}
+
+export function metricLetters(
+  session: Session,
+  { from, hoursTo, to }: Omit<MetricSpan, 'hoursFrom'>,
+  { step, queue, type }: MetricSelection & { step: 'hour' | 'day' },
+): Promise<LetterCounts[]> {
+  return session.run('metricLetters', [from, hoursTo, to, step, queue, type])
 }

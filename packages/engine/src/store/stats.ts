@@ -27,6 +27,16 @@ export function statsDead(session: Session): Promise<{ queue: string; type: stri
   return session.run('statsDead', [])
 }
 
+export interface Oldest {
+  runningSince: Date | null
+  deadSince: Date | null
+}
+
+export async function statsOldest(session: Session): Promise<Oldest> {
+  const [row] = await session.run<Oldest>('statsOldest', [])
+  return row as Oldest
+}
+
 export interface RecentRuns {
   queue: string
   type: string

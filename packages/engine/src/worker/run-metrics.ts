@@ -14,7 +14,11 @@ export function outcomeOf(settlement: Settlement): RunOutcome | undefined {
 }
 
 /** A run that was fenced off while its handler goes on has taken as long as it has until now. */
-export function endedRun({ job, startedAtMs, returnedAtMs }: Run, outcome: RunOutcome): EndedRun {
+export function endedRun({ job, claimedAtMs, startedAtMs, returnedAtMs }: Run, outcome: RunOutcome): EndedRun {
   const { queue, type, tenant, waitMs } = job
-  return { queue, type, tenant, outcome, durationMs: (returnedAtMs || monotonicMs()) - startedAtMs, waitMs }
+  const endedAtMs = returnedAtMs || monotonicMs()
+  // A snooze does not end an attempt.
+  const isFirst = job.attempt === 1 && outcome !== 'snoozed'
+  const latencyMs = isFirst ? waitMs + endedAtMs - claimedAtMs : null
+  return { queue, type, tenant, outcome, durationMs: endedAtMs - startedAtMs, waitMs, latencyMs }
 }

@@ -40,3 +40,16 @@ test('a queue in which a job has been due for long is found', async () => {
   expect(await lateQueues(millrace, 60_000)).toEqual(['slow'])
   expect(await lateQueues(millrace, 600_000)).toEqual([])
 })
+
+test('types that took too long from due to the end of their first attempt are found', async () => {
+  await using t = await setup()
+  await using guide = await examplesOf('operating-a-worker.md')
+  const { slowTypes } = await guide.load<{ slowTypes: (millrace: Millrace, ms: number) => Promise<string[]> }>(
+    'slow-types.ts',
+  )
+  await t.sql(`
+    insert into millrace.metric_minute
+    values (date_trunc('minute', now()), 'a', 'task', 'completed', 1, 8, '{0,0,0,0,0,0,1}', 1, '{1}', 9, '{0,0,0,0,0,0,0,1}')`)
+  expect(await slowTypes(t.client([]), 5)).toEqual(['task'])
+  expect(await slowTypes(t.client([]), 50)).toEqual([])
+})

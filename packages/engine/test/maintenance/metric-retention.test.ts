@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { Registry } from '#src/contract/registry'
 import { Housekeeper } from '#src/maintenance/housekeeper'
+import { MetricRollUp } from '#src/maintenance/metric-roll-up'
 import { hands } from '../support/hands.ts'
 
 const task = defineJob({ type: 'task', queue: defineQueues({ default: {} }).default, payload: z.object({}) })
@@ -19,6 +20,8 @@ test('minutes of metrics are forgotten after 30 days, those of tenants after a d
   const minutes = [[ago(1), ago(25), ago(29 * 24), ago(31 * 24)].map((at) => at.toISOString())]
   await t.sql(insert, minutes)
   await t.sql(ofTenants, minutes)
+  const rollUp = new MetricRollUp(t)
+  while (await rollUp.tick());
   const housekeeper = new Housekeeper({ db: t.db, clock: t.clock, registry: new Registry([task]) })
   expect(await housekeeper.tick()).toMatchObject({ metricsForgotten: 3 })
   expect(await t.sql('select count(*)::int from millrace.metric_minute')).toEqual([{ count: 3 }])

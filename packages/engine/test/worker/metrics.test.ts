@@ -57,6 +57,35 @@ test('a worker counts what became of its runs, and adds it when it stops', async
   ])
 })
 
+test('the latency of a job counts from when it was due to the end of its first attempt, and only once', async () => {
+  await using t = await setup()
+  const millrace = t.client([task])
+  const { id } = await millrace.enqueue(task, { deed: 'complete' })
+  await t.sql(`update millrace.job set created_at = now() - interval '1 day', run_at = now() - interval '100 seconds'`)
+  let runs = 0
+  const worker = await millrace.work({
+    handlers: [
+      implement(task, () => {
+        runs++
+        if (runs === 1) return snooze(0)
+        if (runs === 2) throw new Error('no luck')
+      }),
+    ],
+  })
+  await jobEvent(millrace, 'job_retry_scheduled', id)
+  await millrace.runNow(id, { by: 'test' })
+  await jobEvent(millrace, 'job_completed', id)
+  await worker.stop()
+  const rows = await t.sql<{ outcome: string; latency_ms: number; latencies: number[] }>(
+    'select outcome, latency_ms, latencies from millrace.metric_minute order by outcome',
+  )
+  expect(rows.map(({ outcome, latencies }) => [outcome, sum(latencies)])).toEqual([
+    ['completed', 0],
+    ['failed', 1],
+    ['snoozed', 0],
+  ])
+})
+
 test('a run that goes back to its queue is not counted', async () => {
   await using t = await setup()
   const { millrace, worker } = await t.working(
@@ -91,10 +120,22 @@ test('counts of several processes add up in one row, whichever histogram is long
   const kind = { queue: 'mail', type: 'task', outcome: 'completed' } as const
   const tenants = [{ queue: 'mail', tenant: 'acme', runs: 1, waitMs: 1, waits: [1] }]
   const add = (durations: number[], waits: number[]) =>
-    metricAdd(t.db, t.clock.databaseNow(), [{ ...kind, runs: 2, durationMs: 5, durations, waitMs: 7, waits }], tenants)
+    metricAdd(
+      t.db,
+      t.clock.databaseNow(),
+      [{ ...kind, runs: 2, durationMs: 5, durations, waitMs: 7, waits, latencyMs: 9, latencies: waits }],
+      tenants,
+    )
   await Promise.all([add([2], [0, 2]), add([1, 0, 1], [1, 1]), add([], [2])])
-  expect(await t.sql('select runs::int, duration_ms, durations, wait_ms, waits from millrace.metric_minute')).toEqual([
-    { runs: 6, duration_ms: 15, durations: [3, 0, 1], wait_ms: 21, waits: [3, 3] },
+  expect(
+    await t.sql(
+      'select runs::int, duration_ms, durations, wait_ms, waits, latency_ms, latencies from millrace.metric_minute',
+    ),
+  ).toEqual([
+    {
+      ...{ runs: 6, duration_ms: 15, durations: [3, 0, 1], wait_ms: 21, waits: [3, 3] },
+      ...{ latency_ms: 27, latencies: [3, 3] },
+    },
   ])
   expect(await t.sql('select runs::int, waits from millrace.metric_tenant_minute')).toEqual([{ runs: 3, waits: [3] }])
 })
@@ -106,7 +147,7 @@ test('processes that flush the same rows at once do not deadlock', async () => {
     const flush = new MetricFlush(t)
     const order = process % 2 === 0 ? types : [...types].reverse()
     for (const type of order)
-      flush.count({ queue: 'mail', type, tenant: null, outcome: 'completed', durationMs: 3, waitMs: 2 })
+      flush.count({ queue: 'mail', type, tenant: null, outcome: 'completed', durationMs: 3, waitMs: 2, latencyMs: 5 })
     return flush
   })
   await Promise.all(flushes.map((flush) => flush.tick()))
@@ -119,7 +160,15 @@ test('a flush that failed is made up for by the next one', async () => {
   await using t = await hands([task])
   const flush = new MetricFlush(t)
   const count = () =>
-    flush.count({ queue: 'mail', type: 'task', tenant: 'acme', outcome: 'completed', durationMs: 3, waitMs: 2 })
+    flush.count({
+      queue: 'mail',
+      type: 'task',
+      tenant: 'acme',
+      outcome: 'completed',
+      durationMs: 3,
+      waitMs: 2,
+      latencyMs: 5,
+    })
   count()
   await t.sql('alter table millrace.metric_minute rename to away')
   await expect(flush.tick()).rejects.toThrow()
@@ -137,7 +186,15 @@ test('a process writes rows of 200 tenants in a minute at most, however often it
   const flush = new MetricFlush(t)
   const count = (from: number, to: number) => {
     for (let n = from; n < to; n++)
-      flush.count({ queue: 'mail', type: 'task', tenant: `t-${n}`, outcome: 'completed', durationMs: 3, waitMs: 2 })
+      flush.count({
+        queue: 'mail',
+        type: 'task',
+        tenant: `t-${n}`,
+        outcome: 'completed',
+        durationMs: 3,
+        waitMs: 2,
+        latencyMs: 5,
+      })
   }
   for (let n = 0; n < 4; n++) {
     count(n * 150, (n + 1) * 150)

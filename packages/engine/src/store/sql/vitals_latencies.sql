@@ -7,7 +7,7 @@ select queue, jsonb_agg(count order by at) as latencies
 from (
   select queue, at, sum(count)::int as count
   from millrace.metric_minute
-  cross join lateral unnest(waits) with ordinality as bucket (count, at)
+  cross join lateral unnest(latencies) with ordinality as bucket (count, at)
   where minute > coalesce($1, now()) - $2::float8 * interval '1 millisecond'
   group by queue, at
 ) as sums
