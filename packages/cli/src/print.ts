@@ -36,14 +36,17 @@ export function duration(ms: number | null): string {
   return ms < 120_000 ? `${(ms / 1_000).toFixed(1)} s` : `${Math.round(ms / 60_000)} min`
 }
 
-/** How to get the next page of a list, with the options of this one. */
-export function moreHint(command: Command, lastId: string | undefined): string {
+/** How to get the next page of a list, with the options of this one. `place`: where the next page begins. */
+export function moreHint(command: Command, place: string | undefined, option = '--before'): string {
   const names = []
   for (let each: Command | null = command; each !== null; each = each.parent) names.unshift(each.name())
   const options = command.options
-    .filter((option) => option.long !== '--before' && command.getOptionValueSource(option.attributeName()) === 'cli')
-    .map((option) => `${option.long} ${argument(String(command.getOptionValue(option.attributeName())))}`)
-  return `\nThere may be more: ${[...names, ...options, `--before ${lastId}`].join(' ')}\n`
+    .filter((each) => each.long !== option && command.getOptionValueSource(each.attributeName()) === 'cli')
+    .map((each) => {
+      const value: unknown = command.getOptionValue(each.attributeName())
+      return value === true ? each.long : `${each.long} ${argument(String(value))}`
+    })
+  return `\nThere may be more: ${[...names, ...options, `${option} ${place}`].join(' ')}\n`
 }
 
 /** As a shell reads it. */

@@ -84,7 +84,7 @@ test.each([
 
 test('jobs lists them as a table, as JSON and by filter; an empty list says so', async () => {
   await using t = await setup()
-  expect((await t.run('jobs')).out).toBe('No job is like that.\n')
+  expect((await t.run('jobs')).out).toBe('No jobs match.\n')
   expect((await t.run('queues')).out).toBe('No worker has declared a queue, nothing waits and nothing runs.\n')
   const { id } = await t.millrace.enqueue(nap, {}, { tenant: 'acme\u001b[31m', delay: '1h' })
   const { id: other } = await t.millrace.enqueue(nap, {})
@@ -96,7 +96,30 @@ test('jobs lists them as a table, as JSON and by filter; an empty list says so',
   expect(out).toMatch(new RegExp(`^${other} +cancelled +nap +beds +0/5 +ended (now|\\d+s ago)$`, 'm'))
   const json = await t.run('jobs', '--status', 'cancelled', '--json')
   expect(JSON.parse(json.out)).toMatchObject([{ id: other, status: 'cancelled' }])
-  expect((await t.run('jobs', '--limit', '1')).out).toContain(`millrace jobs --limit 1 --before ${other}`)
+  const [, more = ''] = /millrace jobs --limit 1 (--after \S+)/.exec((await t.run('jobs', '--limit', '1')).out) ?? []
+  expect((await t.run('jobs', '--limit', '1', ...more.split(' '))).out).toContain(` nap `)
+})
+
+test('jobs --where finds, counts, goes on by a cursor, and points at what it cannot read', async () => {
+  await using t = await setup()
+  const ids = []
+  for (const tenant of ['acme', 'umbrella', 'acme'])
+    ids.push((await t.millrace.enqueue(nap, {}, { tenant, delay: '1h', correlationId: 'night' })).id)
+  const where = ['--where', 'tenant:acme type:n*']
+  const { jobs, next, scanned } = JSON.parse((await t.run('jobs', ...where, '--limit', '1', '--json')).out)
+  expect([jobs.map(({ id }: { id: string }) => id), scanned]).toEqual([[ids[2]], null])
+  const { out } = await t.run('jobs', ...where, '--after', next)
+  expect(out).toMatch(new RegExp(`^${ids[0]} +pending`, 'm'))
+  expect(out).not.toContain('There may be more')
+  expect((await t.run('jobs', ...where, '--tenant', 'acme', '--count')).out).toBe('2\n')
+  expect((await t.run('jobs', '--where', 'payload.bed:1')).out).toMatch(
+    /^No jobs match\.\n\nLooked at 3 jobs, created from 20\S+Z to 20\S+Z\.\n$/,
+  )
+  const { code, err } = await t.run('jobs', '--where', 'tenant:acme statu:dead')
+  expect(code).toBe(1)
+  expect(err).toContain(
+    '\n  tenant:acme statu:dead\n              ^^^^^\nThere is no field "statu". Did you mean "status"?\n',
+  )
 })
 
 test('commands that look need a database that exists, and say when it is not migrated', async () => {

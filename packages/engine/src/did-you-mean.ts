@@ -1,5 +1,11 @@
 /** " Did you mean "x"?" for the nearest known name, or nothing. */
 export function suggestion(given: string, known: readonly string[]): string {
+  const best = didYouMean(given, known)
+  return best === undefined ? '' : ` Did you mean "${best}"?`
+}
+
+/** The known name that is nearest to the given one, if one is near. */
+export function didYouMean(given: string, known: readonly string[]): string | undefined {
   let best: string | undefined
   let bestDistance = Math.max(2, Math.floor(given.length / 3)) + 1
   for (const name of known) {
@@ -9,7 +15,7 @@ export function suggestion(given: string, known: readonly string[]): string {
       bestDistance = distance
     }
   }
-  return best === undefined ? '' : ` Did you mean "${best}"?`
+  return best
 }
 
 function editDistance(a: string, b: string): number {

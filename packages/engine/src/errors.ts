@@ -6,6 +6,7 @@ import { failureFrom } from './failure.ts'
 export type MillraceErrorCode =
   | 'invalid_definition'
   | 'invalid_payload'
+  | 'invalid_query'
   | 'payload_not_upgraded'
   | 'newer_payload'
   | 'secret_in_payload'
@@ -42,6 +43,7 @@ export type MillraceErrorCode =
   | 'job_not_found'
   | 'worker_not_found'
   | 'result_timeout'
+  | 'search_timeout'
   | 'result_mismatch'
   | 'budget_exceeded'
   | 'unknown_budget'
@@ -72,6 +74,38 @@ export class MillraceError extends Error {
 export class InvalidDefinition extends MillraceError {
   constructor(message: string) {
     super('invalid_definition', message)
+  }
+}
+
+/** A query for jobs cannot be read. `start` and `end` are the place in its text; `suggestion` belongs there instead. */
+export class InvalidQuery extends MillraceError {
+  readonly query: string
+  readonly start: number
+  readonly end: number
+  readonly suggestion: string | null
+  /** What is wrong there, without the place. */
+  readonly problem: string
+
+  constructor(query: string, problem: { message: string; start: number; end: number; suggestion: string | null }) {
+    super('invalid_query', `The query cannot be read at character ${problem.start + 1}: ${problem.message}`)
+    this.query = query
+    this.problem = problem.message
+    this.start = problem.start
+    this.end = problem.end
+    this.suggestion = problem.suggestion
+  }
+}
+
+/** A search could look at no job within its time. */
+export class SearchTimeout extends MillraceError {
+  readonly timeoutMs: number
+
+  constructor(timeoutMs: number) {
+    super(
+      'search_timeout',
+      `No job could be looked at within ${timeoutMs} ms: the database is busy. Try again, or give the search more time.`,
+    )
+    this.timeoutMs = timeoutMs
   }
 }
 

@@ -74,7 +74,19 @@ export type { BackfillRange, BackfillResult, By } from './client/schedule-backfi
 export type { ScheduleEdit } from './client/schedule-edit.ts'
 export type { ScheduleState, ScheduleStatus } from './client/schedule-state.ts'
 export type { NewScheduleOptions, ScheduleDetails, SchedulePause, Schedules } from './client/schedules.ts'
+export type {
+  CountOptions,
+  JobCount,
+  JobFilter,
+  JobSearch,
+  Scanned,
+  SearchOptions,
+  SearchOrder,
+  SearchPage,
+  SearchScope,
+} from './client/search.ts'
 export type { QueueState, RecentStats, Stats, TenantStats, TypeStats } from './client/stats.ts'
+export type { Suggestion, Suggestions } from './client/suggest.ts'
 export type { TenantWorkOptions } from './client/tenant-work.ts'
 export type { SlotsOptions, TenantOptions, Tenants } from './client/tenants.ts'
 export type { WorkerAsk, WorkerReport, WorkerState, Workers } from './client/workers.ts'
@@ -140,6 +152,7 @@ export {
   HistoryRefused,
   InvalidDefinition,
   InvalidPayload,
+  InvalidQuery,
   InvalidResult,
   IsolatedCrash,
   JobNotFound,
@@ -160,6 +173,7 @@ export {
   SchemaTooOld,
   SealNotOpened,
   type SealRefusal,
+  SearchTimeout,
   SecretInPayload,
   TenantBusy,
   TenantIsolationViolation,
@@ -244,6 +258,9 @@ export {
   timingOf,
   type When,
 } from './schedule/when.ts'
+export { FIELDS as searchFields, type Field as SearchField, type FieldKind, type FieldName } from './search/fields.ts'
+export type { Condition, JobQuery, Match, Moment, Operator, QueryProblem, ReadQuery } from './search/query.ts'
+export { quoted as quotedValue } from './search/terms.ts'
 export type { AuditEntry, AuditFilter } from './store/audit.ts'
 export type { BreakerState } from './store/breakers.ts'
 export type { BudgetUsage } from './store/budgets.ts'
@@ -277,7 +294,6 @@ export {
 } from './store/escalations.ts'
 export type { Ahead } from './store/explain.ts'
 export type { HistorySetting, JobEvent, JobEventName } from './store/history.ts'
-export type { JobFilter } from './store/job-list.ts'
 export type { Job, JobAttempt, JobDetails, JobStatus, QueueCount } from './store/jobs.ts'
 export type { KeyLimitSetting, StoppedKey } from './store/keyed-work.ts'
 export type { MetricStep, RunOutcome } from './store/metrics.ts'

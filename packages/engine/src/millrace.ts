@@ -36,6 +36,7 @@ import { Reports } from './client/reports.ts'
 import { type JobResult, type ResultOptions, Results } from './client/results.ts'
 import { type RetryResult, retryJob } from './client/retry.ts'
 import { Schedules } from './client/schedules.ts'
+import { type JobFilter, JobSearch } from './client/search.ts'
 import { type QueueState, type Stats, StatsReader } from './client/stats.ts'
 import { TenantWork, type TenantWorkOptions } from './client/tenant-work.ts'
 import { Tenants } from './client/tenants.ts'
@@ -54,7 +55,6 @@ import { checkTenantPolicies, type TenantPolicyOptions, type TenantPolicyReport 
 import { readVitals, type Vitals } from './health/vitals.ts'
 import type { MillraceOptions } from './millrace-options.ts'
 import type { JobEvent } from './store/history.ts'
-import type { JobFilter } from './store/job-list.ts'
 import type { Job, JobAttempt, JobDetails } from './store/jobs.ts'
 import type { JobStep } from './store/once-keys.ts'
 import type { Queryable } from './store/statements.ts'
@@ -96,6 +96,8 @@ export class Millrace {
   readonly historySettings: HistorySettings
   /** Jobs that are enqueued at given times: look, run now, pause, edit, create, backfill. */
   readonly schedules: Schedules
+  /** Jobs by a query: pages, counts, suggestions. */
+  readonly search: JobSearch
   /** Jobs that form a graph. */
   readonly workflows: Workflows
   /** The living workers of all processes: what they do, and to ask one to take no more jobs or to stop. */
@@ -131,6 +133,7 @@ export class Millrace {
     this.keys = area(new Keys(services))
     this.historySettings = area(new HistorySettings(services))
     this.schedules = area(new Schedules(services))
+    this.search = area(new JobSearch(services))
     this.workflows = area(new Workflows(services))
     this.workers = area(new Workers(services))
     this.reports = area(new Reports(services))
@@ -231,7 +234,7 @@ export class Millrace {
 
   /** Jobs, live and archived, newest first. */
   jobs(filter: JobFilter = {}): Promise<Job[]> {
-    return this.#typed(this.#services.jobs.list(filter))
+    return this.#typed(this.search.list(filter))
   }
 
   /**

@@ -5,6 +5,7 @@ import pg from 'pg'
 const sqlState = {
   inFailedTransaction: '25P02',
   lockNotAvailable: '55P03',
+  queryCanceled: '57014',
   contention: new Set(['40001', '40P01', '55P03']),
   noPartition: '23514',
   limitExceeded: '54000',
@@ -22,6 +23,8 @@ const stateOf = (error: unknown): string => (error instanceof pg.DatabaseError ?
 export const isInFailedTransaction = (error: unknown): boolean => stateOf(error) === sqlState.inFailedTransaction
 /** The transaction is over, or nothing but a rollback is possible in it. */
 export const isTransactionOver = (error: unknown): boolean => /^(08|25P0[23]|57P0[123])/.test(stateOf(error))
+/** The server stopped it after the time that it was given, or somebody cancelled it. */
+export const isStatementTimeout = (error: unknown): boolean => stateOf(error) === sqlState.queryCanceled
 export const isLockTimeout = (error: unknown): boolean => stateOf(error) === sqlState.lockNotAvailable
 /** A serialization failure, a deadlock or a lock timeout: the server is well, and the same call may succeed at once. */
 export const isContention = (error: unknown): boolean => sqlState.contention.has(stateOf(error))

@@ -1,10 +1,21 @@
 import { Command, Option } from 'commander'
-import type { Job, JobFilter } from 'millrace'
+import {
+  type Duration,
+  InvalidQuery,
+  type Job,
+  quotedValue,
+  type SearchOrder,
+  type SearchPage,
+  searchFields,
+  toMs,
+} from 'millrace'
 import { addClientOptions, type ClientOptions, withClient } from '../client.ts'
+import { Refused } from '../failure.ts'
 import { fromNow, moreHint, oneLine, print, printJson } from '../print.ts'
 import { table } from '../table.ts'
+import { counted } from '../worker-process.ts'
 import { holding, pausedBy } from './pauses.ts'
-import { parseLimit } from './worker-options.ts'
+import { parseDuration, parseLimit } from './worker-options.ts'
 
 const STATUSES = ['pending', 'processing', 'blocked', 'failed', 'completed', 'cancelled', 'dead']
 
@@ -12,42 +23,119 @@ const help = `
 "failed" is a job that waits for its next attempt, "blocked" one that waits for others of its key, "dead" one that has
 no attempt left.
 
+Queries (--where):
+  field:value          several terms must all hold: status:dead queue:mail
+  field:a,b            one of several values: status:dead,failed
+  -field:value         not: -type:metrics
+  field:"two words"    a value with spaces or commas
+  field:~part          contains, in upper or lower case: error:~timeout
+  field:begin*         begins with: type:mail.*     field:*  has any value, -tenant:*  has none
+  field:>3             compares numbers, times and durations: attempt:>3 created:>-2h waited:>5m
+  payload.path:value   a value in the payload: payload.user.id:42
+  Fields: ${searchFields.map(({ name }) => name).join(', ')}.
+
+A search of payloads and errors looks at jobs one by one. It ends with its time, says what it looked at, and prints how to
+go on.
+
 Examples:
   millrace jobs --status failed
+  millrace jobs --where 'status:dead error:~timeout created:>-2h'
+  millrace jobs --where 'payload.user.id:42' --timeout 10s
+  millrace jobs --where 'queue:mail' --count
   millrace jobs --queue mail --limit 20 --json
-  millrace jobs --before 48211         the page after the one that ended with that job
 `
 
-type Options = ClientOptions & JobFilter & { correlation?: string }
+interface Options extends ClientOptions {
+  readonly where?: string
+  readonly status?: Job['status']
+  readonly queue?: string
+  readonly type?: string
+  readonly tenant?: string
+  readonly correlation?: string
+  readonly before?: string
+  readonly after?: string
+  readonly oldest?: true
+  readonly count?: true
+  readonly timeout: Duration
+  readonly limit: number
+}
 
 export function jobsCommand(): Command {
   const command = new Command('jobs')
-    .summary('list jobs, newest first')
-    .description('List jobs, waiting, running and finished, newest first.')
+    .summary('find jobs, newest first')
+    .description('Find jobs, waiting, running and finished, newest first.')
+    .option('--where <query>', 'only jobs that fit this query')
     .addOption(new Option('--status <status>', 'only these').choices(STATUSES))
     .option('--queue <queue>', 'only of this queue')
     .option('--type <type>', 'only of this type')
     .option('--tenant <tenant>', 'only of this tenant')
     .option('--correlation <id>', 'only with this correlation id')
     .option('--before <id>', 'only jobs older than this one')
+    .option('--after <cursor>', 'the page after the one that printed this cursor')
+    .option('--oldest', 'oldest first')
+    .option('--count', 'only how many there are, up to 100000')
+    .addOption(new Option('--timeout <duration>', 'how long to search').argParser(parseDuration).default('2s'))
     .addOption(new Option('--limit <count>', 'how many').argParser(parseLimit).default(50))
   return addClientOptions(command).addHelpText('after', help).action(act)
 }
 
 async function act(options: Options, command: Command): Promise<void> {
-  const { correlation, databaseUrl: _, json, module: __, ...filter } = options
   await withClient(command, options, async ({ millrace }) => {
-    const jobs = await millrace.jobs({
-      ...filter,
-      ...(correlation === undefined ? {} : { correlationId: correlation }),
-    })
+    const query = queryOf(options)
+    const timeoutMs = toMs(options.timeout, '--timeout')
+    if (options.count) {
+      const counted = await millrace.search.count(query, { timeoutMs }).catch(pointAt)
+      return options.json ? printJson(counted) : print(`${counted.count}${counted.isCapped ? '+' : ''}\n`)
+    }
+    const { limit, oldest, after } = options
+    const order: SearchOrder = oldest ? 'oldest' : 'newest'
+    const page = await millrace.search
+      .jobs(query, { limit, order, timeoutMs, ...(after === undefined ? {} : { after }) })
+      .catch(pointAt)
     const pauses = await millrace.pauses.list()
-    if (json) return printJson(jobs.map((job) => ({ ...job, pauses: holding(pauses, job) })))
-    if (jobs.length === 0) return print('No job is like that.\n')
-    const rows = jobs.map((job) => [...rowOf(job), pausedBy(holding(pauses, job))])
-    print(table(TITLES, rows))
-    if (jobs.length === filter.limit) print(moreHint(command, jobs.at(-1)?.id))
+    if (options.json) {
+      const jobs = page.jobs.map((job) => ({ ...job, pauses: holding(pauses, job) }))
+      // A list by options is a list; a search has more to say.
+      return printJson(options.where === undefined ? jobs : { ...page, jobs })
+    }
+    if (page.jobs.length === 0) print('No jobs match.\n')
+    else
+      print(
+        table(
+          TITLES,
+          page.jobs.map((job) => [...rowOf(job), pausedBy(holding(pauses, job))]),
+        ),
+      )
+    tellRest(command, page)
   })
+}
+
+/** The options are terms, too. */
+function queryOf({ where = '', before, ...options }: Options): string {
+  const named = (['status', 'queue', 'type', 'tenant', 'correlation'] as const).flatMap((field) => {
+    const value = options[field]
+    return value === undefined ? [] : `${field}:${quotedValue(value)}`
+  })
+  if (before !== undefined) named.push(`id:<${quotedValue(before)}`)
+  // First, so that the positions of problems are those in what was typed.
+  return [where, ...named].join(' ').trimEnd()
+}
+
+/** A query that cannot be read is shown with a mark under the place. */
+export function pointAt(error: unknown): never {
+  if (!(error instanceof InvalidQuery)) throw error
+  const line = error.query.replace(/\s/g, ' ')
+  const mark = '^'.repeat(Math.max(1, Math.min(error.end, line.length) - error.start))
+  throw new Refused(`The query cannot be read.\n\n  ${line}\n  ${' '.repeat(error.start)}${mark}\n${error.problem}`)
+}
+
+function tellRest(command: Command, { next, scanned }: SearchPage): void {
+  if (scanned !== null) {
+    const span =
+      scanned.from === null ? '' : `, created from ${scanned.from.toISOString()} to ${scanned.to?.toISOString()}`
+    print(`\nLooked at ${counted(scanned.rows, 'job')}${span}.\n`)
+  }
+  if (next !== null) print(moreHint(command, next, '--after'))
 }
 
 const TITLES = ['ID', 'STATUS', 'TYPE', 'QUEUE', 'TENANT', 'ATTEMPT', 'WHEN', 'ERROR', 'PAUSED']

@@ -1,7 +1,6 @@
 // Looking at jobs and changing their course from outside.
 import type { Clock, Now } from '../clock.ts'
 import type { Registry } from '../contract/registry.ts'
-import { InvalidDefinition } from '../errors.ts'
 import type { Admitter } from '../governance/admitter.ts'
 import { isNoPartition } from '../sql-state.ts'
 import { auditWrite } from '../store/audit.ts'
@@ -9,8 +8,7 @@ import type { Database } from '../store/db.ts'
 import { historyBy, type JobEvent, jobEvents } from '../store/history.ts'
 import { type CancelledRow, jobCancelRunning, jobCancelWaiting, jobRunNow } from '../store/job-changes.ts'
 import { isJobId } from '../store/job-id.ts'
-import { type JobFilter, jobList } from '../store/job-list.ts'
-import { type Job, type JobAttempt, type JobDetails, jobAttempts, jobGet } from '../store/jobs.ts'
+import { type JobAttempt, type JobDetails, jobAttempts, jobGet } from '../store/jobs.ts'
 import { workKeysOf } from '../store/keyed-work.ts'
 import { type JobStep, stepList } from '../store/once-keys.ts'
 import { ensurePartitions } from '../store/partitions.ts'
@@ -38,7 +36,6 @@ interface Cancellation {
   isAudited?: boolean
 }
 
-const MAX_PAGE = 1_000
 const BATCH = 1_000
 
 export class JobManager {
@@ -180,16 +177,6 @@ export class JobManager {
   async get(id: string): Promise<JobDetails | undefined> {
     const job = isJobId(id) ? await jobGet(this.#db, id) : undefined
     return job && shownJob(this.#registry, job)
-  }
-
-  async list(filter: JobFilter): Promise<Job[]> {
-    const { before, limit = 50 } = filter
-    if (before !== undefined && !isJobId(before))
-      throw new InvalidDefinition(`before is ${JSON.stringify(before)}: expected the id of a job.`)
-    if (!Number.isInteger(limit) || limit < 1 || limit > MAX_PAGE)
-      throw new InvalidDefinition(`limit is ${limit}: expected an integer from 1 to ${MAX_PAGE}.`)
-    const jobs = await jobList(this.#db, filter)
-    return jobs.map((job) => shownJob(this.#registry, job))
   }
 
   async attempts(id: string): Promise<JobAttempt[]> {

@@ -6,7 +6,7 @@
 import pg from 'pg'
 import { MAX_TIMER_MS, within } from '../clock.ts'
 import { DatabaseTimeout, DatabaseUnavailable, MillraceError } from '../errors.ts'
-import { isInFailedTransaction } from '../sql-state.ts'
+import { isInFailedTransaction, isStatementTimeout } from '../sql-state.ts'
 import { cancelRequest } from './cancel-request.ts'
 import type { ConnectGate } from './connect-gate.ts'
 import { Connections } from './connections.ts'
@@ -14,7 +14,7 @@ import { ALWAYS_KEPT, KeptPlans, preparedName, rowsByKeptPlan } from './kept-pla
 import { oneConnection } from './one-connection.ts'
 import { demandSchemaName } from './schema-name.ts'
 import { resetSession } from './session-reset.ts'
-import { runOn, type StatementName, statementsFor, tuplesOn } from './statements.ts'
+import { inSchema, type Query, runOn, type StatementName, statementsFor, tuplesOn } from './statements.ts'
 import { CommitUnknown, Transaction } from './transaction.ts'
 
 /** Where a store function runs its statement: the pool, or a transaction. */
@@ -53,6 +53,8 @@ export interface DatabaseOptions {
 }
 
 const DEFAULT_DEADLINE_MS = 15_000
+/** The server stops a statement that takes too long; this is for servers that do not answer. */
+const COMPOSED_GRACE_MS = 5_000
 
 export class Database implements Session {
   readonly schema: string
@@ -115,6 +117,26 @@ export class Database implements Session {
   /** One-off SQL that has no file, for DDL with names in it. */
   async execute(text: string, deadlineMs = DEFAULT_DEADLINE_MS): Promise<void> {
     await this.#onConnection('statement', deadlineMs, (client) => client.query(text))
+  }
+
+  /** A statement without a file, which only reads. Undefined: it took longer than `timeoutMs`, and the server stopped it. */
+  async composed<Row>({ text, values }: Query, timeoutMs: number): Promise<Row[] | undefined> {
+    const limitMs = Math.max(1, Math.ceil(timeoutMs))
+    try {
+      return await this.#onConnection('search', limitMs + COMPOSED_GRACE_MS, async (client) => {
+        // Compiling a plan over many partitions takes longer than running it.
+        const begun = client.query(`begin read only; set local statement_timeout = ${limitMs}; set local jit = off`)
+        try {
+          await begun
+          return await runOn<Row>(client, { text: inSchema(text, this.schema), values })
+        } finally {
+          await client.query('rollback')
+        }
+      })
+    } catch (error) {
+      if (isStatementTimeout(error)) return undefined
+      throw error
+    }
   }
 
   /** Runs `work` in a transaction of its own; commits when it returns, rolls back when it throws. */

@@ -3,8 +3,10 @@ import { AssertionError } from 'node:assert'
 import { inspect, isDeepStrictEqual } from 'node:util'
 import type { JobContract, PayloadInput } from '../contract/job.ts'
 import { openStored, ownerOf } from '../contract/sealed.ts'
+import { SearchTimeout } from '../errors.ts'
 import { Millrace } from '../millrace.ts'
-import { jobList } from '../store/job-list.ts'
+import { isOneOf } from '../search/query.ts'
+import { jobSearch } from '../store/job-search.ts'
 import type { Job, JobStatus } from '../store/jobs.ts'
 
 /** A job whose payload is typed by its contract: as it was given, through JSON. */
@@ -31,12 +33,15 @@ export interface Expectation<C extends JobContract> {
 
 /** Tests have few. */
 const EVERY = 100_000
+const PATIENCE_MS = 15_000
 
 /** Every job of this contract, waiting, running or ended, newest first. Ended ones with retention 'none' are gone. */
 export async function enqueued<C extends JobContract>(millrace: Millrace, contract: C): Promise<EnqueuedJob<C>[]> {
   const { db, registry } = Millrace.servicesOf(millrace)
   registry.demand(contract)
-  const jobs = await jobList(db, { type: contract.type, limit: EVERY })
+  const selection = { conditions: [isOneOf('type', contract.type)], order: 'newest', after: null } as const
+  const jobs = await jobSearch(db, { now: null, timeoutMs: PATIENCE_MS }, selection, EVERY)
+  if (jobs === undefined) throw new SearchTimeout(PATIENCE_MS)
   return jobs.map((job) => {
     const payload = openStored(registry.keys, { contract, part: 'payload', owner: ownerOf(job) }, job.payload)
     return { ...job, payload } as EnqueuedJob<C>

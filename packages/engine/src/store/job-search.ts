@@ -1,0 +1,200 @@
+// Finds jobs wherever they are: in the live table, in the archive, and as dead letters that have outlived the archive.
+//
+// The only statements that are composed: which conditions a query has, and where such jobs can be, decides their text. All
+// values are parameters, every statement only reads and has a time of its own, and none returns more than was asked for.
+import type { Now } from '../clock.ts'
+import { fieldOf } from '../search/fields.ts'
+import type { Condition } from '../search/query.ts'
+import { plainArray } from './arrays.ts'
+import type { Database } from './db.ts'
+import type { Job } from './jobs.ts'
+import { allOf, type Composing, conditionSql, impliedSql, type Source, Values } from './search-conditions.ts'
+
+export interface JobSelection {
+  conditions: readonly Condition[]
+  /** Newest first, or oldest first. */
+  order: 'newest' | 'oldest'
+  /** Only jobs that come after the one with this id. Null: from the start. */
+  after: string | null
+}
+
+export interface Composed {
+  text: string
+  values: readonly unknown[]
+}
+
+interface Statement {
+  now: Now
+  timeoutMs: number
+}
+
+const LIVE = `
+    id, case when status = 'pending' and last_error_at is not null then 'failed' else status end as status,
+    type, queue, tenant, priority, payload, payload_version, run_at, attempt, max_attempts, crashes, run_id, worker_id,
+    started_at, null::timestamptz as finished_at, coalesce(dedup_key, start_key) as dedup_key,
+    coalesce(correlation_id, 'job-' || id) as correlation_id, parent_job_id, workflow_id, created_by, last_error,
+    last_error_at, null::text as reason, null::jsonb as result, created_at`
+
+const ENDED = `
+    id, status, type, queue, tenant, priority, payload, payload_version, run_at, attempt, max_attempts, crashes, run_id,
+    worker_id, started_at, finished_at, dedup_key, coalesce(correlation_id, 'job-' || id) as correlation_id,
+    parent_job_id, workflow_id, created_by, last_error, last_error_at, reason, result, created_at`
+
+/** As the archive would have them. A letter's row is older than the archive keeps jobs, or its queue keeps none. */
+const LETTERS = `(
+    select
+      letter.job_id as id, 'dead' as status, letter.type, letter.queue, letter.tenant, job.priority, job.payload,
+      job.payload_version, job.run_at, letter.attempts as attempt, job.max_attempts, job.crashes, job.run_id,
+      job.worker_id, job.started_at, letter.died_at as finished_at, coalesce(job.dedup_key, job.start_key) as dedup_key,
+      letter.correlation_id, job.parent_job_id, letter.workflow_id, job.created_by, letter.error_message as last_error,
+      letter.died_at as last_error_at, letter.reason, null::jsonb as result, job.created_at, letter.fingerprint
+    from millrace.dead_letter_jobs as letter
+    cross join lateral jsonb_populate_record(null::millrace.job, letter.original_job) as job
+    where not exists (
+      select from millrace.job_archive as archived
+      where archived.id = letter.job_id and archived.finished_at = letter.died_at
+    )
+  ) as letter`
+
+const PLACES: Record<Source, { columns: string; from: string }> = {
+  live: { columns: LIVE, from: 'millrace.job' },
+  archive: { columns: ENDED, from: 'millrace.job_archive' },
+  letters: { columns: ENDED, from: LETTERS },
+}
+
+/** A page of jobs by one statement. Undefined: it took too long. */
+export function jobSearch(
+  db: Database,
+  { now, timeoutMs }: Statement,
+  selection: JobSelection,
+  limit: number,
+): Promise<Job[] | undefined> {
+  return db.composed<Job>(searchStatement(now, selection, limit), timeoutMs)
+}
+
+export function searchStatement(now: Now, selection: JobSelection, limit: number): Composed {
+  const values = new Values()
+  const most = values.add(limit, 'int')
+  const places = placesOf(now, selection, values).map(
+    ({ columns, from, where }) =>
+      `(select ${columns}\n  from ${from}\n  where ${where}\n  ${ordered(selection)}\n  limit ${most})`,
+  )
+  const text =
+    places.length === 0
+      ? `select ${LIVE} from millrace.job where false`
+      : `select * from (${places.join('\nunion all\n')}) as found\n${ordered(selection)}\nlimit ${most}`
+  return values.composed(text)
+}
+
+/** How many there are, up to `cap`. Undefined: counting took too long. */
+export async function jobSearchCount(
+  db: Database,
+  { now, timeoutMs }: Statement,
+  conditions: readonly Condition[],
+  cap: number,
+): Promise<number | undefined> {
+  const rows = await db.composed<{ count: number }>(countStatement(now, conditions, cap), timeoutMs)
+  return rows === undefined ? undefined : (rows[0]?.count ?? 0)
+}
+
+export function countStatement(now: Now, conditions: readonly Condition[], cap: number): Composed {
+  const values = new Values()
+  const most = values.add(cap, 'int')
+  const places = placesOf(now, { conditions, order: 'newest', after: null }, values).map(
+    ({ from, where }) => `(select from ${from} where ${where} limit ${most})`,
+  )
+  if (places.length === 0) return { text: 'select 0 as count', values: [] }
+  const found = `select from (${places.join(' union all ')}) as found limit ${most}`
+  return values.composed(`select count(*)::int as count from (${found}) as counted`)
+}
+
+export interface Walked {
+  /** How many jobs were looked at. */
+  rows: number
+  /** The last of them; null: there were none. */
+  last: string | null
+  from: Date | null
+  to: Date | null
+  /** How many of them are like that. */
+  count: number
+  /** Those, in order. */
+  ids: string[]
+}
+
+export interface WalkOptions {
+  /** How many jobs to look at. */
+  rows: number
+  /** The conditions that have an index choose which jobs are looked at. Otherwise all jobs are. */
+  isNarrowed: boolean
+}
+
+/** Looks at the next jobs, one by one. Undefined: it took too long. */
+export async function jobWalk(
+  db: Database,
+  { now, timeoutMs }: Statement,
+  selection: JobSelection,
+  options: WalkOptions,
+): Promise<Walked | undefined> {
+  const rows = await db.composed<Omit<Walked, 'ids'> & { ids: string | null }>(
+    walkStatement(now, selection, options),
+    timeoutMs,
+  )
+  if (rows === undefined) return undefined
+  const { ids, ...walked } = rows[0] ?? { rows: 0, last: null, from: null, to: null, count: 0, ids: null }
+  return { ...walked, ids: ids === null || ids === '' ? [] : ids.split(',') }
+}
+
+export function walkStatement(now: Now, selection: JobSelection, { rows, isNarrowed }: WalkOptions): Composed {
+  const values = new Values()
+  const most = values.add(rows, 'int')
+  const isChosen = (condition: Condition) => isNarrowed && !fieldOf(condition.field)?.isScanned
+  const chosen = { ...selection, conditions: selection.conditions.filter(isChosen) }
+  const rest = selection.conditions.filter((condition) => !isChosen(condition))
+  const places = placesOf(now, chosen, values).map(({ from, where, composing }) => {
+    const found = allOf(rest.map((condition) => conditionSql(condition, composing)))
+    return `(select id, created_at, (${found}) is true as is_found from ${from} where ${where} ${ordered(selection)} limit ${most})`
+  })
+  if (places.length === 0)
+    return {
+      text: `select 0 as rows, null::bigint as last, null::timestamptz as "from", null::timestamptz as "to", 0 as count, null as ids`,
+      values: [],
+    }
+  const last = selection.order === 'newest' ? 'min' : 'max'
+  const text = `select
+  count(*)::int as rows, ${last}(id) as last, min(created_at) as "from", max(created_at) as "to",
+  (count(*) filter (where is_found))::int as count,
+  string_agg(id::text, ',' ${ordered(selection)}) filter (where is_found) as ids
+from (select * from (${places.join(' union all ')}) as looked ${ordered(selection)} limit ${most}) as looked`
+  return values.composed(text)
+}
+
+/** These jobs, wherever they are by now. */
+export async function jobsById(
+  db: Database,
+  statement: Statement,
+  ids: readonly string[],
+  order: JobSelection['order'],
+): Promise<Job[] | undefined> {
+  const values = new Values()
+  const given = values.add(plainArray(ids), 'bigint[]')
+  const places = Object.values(PLACES).map(
+    ({ columns, from }) => `(select ${columns} from ${from} where id = any(${given}))`,
+  )
+  const text = `${places.join(' union all ')} ${ordered({ order })}`
+  return db.composed<Job>(values.composed(text), statement.timeoutMs)
+}
+
+const ordered = ({ order }: Pick<JobSelection, 'order'>): string =>
+  order === 'newest' ? 'order by id desc' : 'order by id'
+
+/** Where such jobs can be. */
+function placesOf(now: Now, { conditions, order, after }: JobSelection, values: Values) {
+  const time = now === null ? 'now()' : values.add(now.toISOString(), 'timestamptz')
+  return (Object.keys(PLACES) as Source[]).flatMap((source) => {
+    const composing: Composing = { source, values, now: time }
+    const all = conditions.flatMap((each) => [conditionSql(each, composing), impliedSql(each, composing)])
+    if (after !== null) all.push(`id ${order === 'newest' ? '<' : '>'} ${values.add(after, 'bigint')}`)
+    const where = allOf(all)
+    return where === 'false' ? [] : [{ ...PLACES[source], where, composing }]
+  })
+}
