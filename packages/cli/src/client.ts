@@ -41,6 +41,7 @@ export interface Opened {
   readonly millrace: Millrace
   /** Undefined: none is named, and the command can do without. */
   readonly workload: Workload | undefined
+  readonly databaseUrl: string
 }
 
 /** Runs `work` with a client and closes it; a failure is told in one line and ends the process with code 1. */
@@ -72,7 +73,7 @@ export async function withClient(
       ...(encryption && { encryption }),
     })
     resources.push({ stop: () => millrace.close() })
-    await work({ millrace, workload })
+    await work({ millrace, workload, databaseUrl: database.url })
   } catch (error) {
     failure = { error }
   }

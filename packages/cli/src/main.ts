@@ -31,6 +31,7 @@ import { schedulesCommand } from './commands/schedules.ts'
 import { statsCommand } from './commands/stats.ts'
 import { tenantPoliciesCommand } from './commands/tenant-policies.ts'
 import { tenantsCommand } from './commands/tenants.ts'
+import { topCommand } from './commands/top.ts'
 import { typesCommand } from './commands/types.ts'
 import { workCommand } from './commands/work.ts'
 import { workersCommand } from './commands/workers.ts'
@@ -80,6 +81,7 @@ export function program(): Command {
     .addCommand(migrateCommand())
     .addCommand(enqueueCommand())
     .addCommand(statsCommand())
+    .addCommand(topCommand())
     .addCommand(queuesCommand())
     .addCommand(workersCommand())
     .addCommand(jobsCommand())

@@ -23,20 +23,36 @@ export function jobCommand(): Command {
 
 async function act(id: string, options: ClientOptions, command: Command): Promise<void> {
   await withClient(command, options, async ({ millrace }) => {
-    const job = await millrace.job(id)
-    if (job === undefined) throw noSuchJob(id)
-    const attempts = await millrace.attempts(id)
-    const steps = await millrace.steps(id)
-    const silence = await silenceOf(millrace, job)
-    const pauses = holding(await millrace.pauses.list(), job)
-    if (options.json) return printJson({ ...job, silence, attempts, steps, pauses })
-    const links = { letter: await letterOf(millrace, job), workflow: await workflowOf(millrace, job) }
-    print(block(job, { ...links, silence, paused: pausedBy(pauses) || null }))
-    if (attempts.length > 0) print(`\n${table(['ATTEMPT', 'FAILED', 'ERROR'], attempts.map(attemptRow))}`)
-    const lines = linesOf(job)
-    if (lines.length > 0) print(`\n${table(['LOG', 'AFTER', 'MESSAGE'], lines)}`)
-    if (steps.length > 0) print(`\n${table(['STEP', 'FINISHED', 'TOOK'], steps.map(stepRow))}`)
+    const look = await lookAt(millrace, id)
+    if (!options.json) return print(await jobText(millrace, look))
+    const { job, ...rest } = look
+    printJson({ ...job, ...rest })
   })
+}
+
+/** A job and what stands beside it. */
+export async function lookAt(millrace: Millrace, id: string) {
+  const job = await millrace.job(id)
+  if (job === undefined) throw noSuchJob(id)
+  return {
+    job,
+    silence: await silenceOf(millrace, job),
+    attempts: await millrace.attempts(id),
+    steps: await millrace.steps(id),
+    pauses: holding(await millrace.pauses.list(), job),
+  }
+}
+
+export async function jobText(millrace: Millrace, look: Awaited<ReturnType<typeof lookAt>>): Promise<string> {
+  const { job, silence, attempts, steps, pauses } = look
+  const links = { letter: await letterOf(millrace, job), workflow: await workflowOf(millrace, job) }
+  const lines = linesOf(job)
+  return [
+    block(job, { ...links, silence, paused: pausedBy(pauses) || null }),
+    ...(attempts.length > 0 ? [table(['ATTEMPT', 'FAILED', 'ERROR'], attempts.map(attemptRow))] : []),
+    ...(lines.length > 0 ? [table(['LOG', 'AFTER', 'MESSAGE'], lines)] : []),
+    ...(steps.length > 0 ? [table(['STEP', 'FINISHED', 'TOOK'], steps.map(stepRow))] : []),
+  ].join('\n')
 }
 
 function noSuchJob(id: string): Refused {
