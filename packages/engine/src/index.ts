@@ -96,6 +96,7 @@ export type { SignalOptions, SignalResult } from './client/workflow-signal.ts'
 export type { StartOptions } from './client/workflow-start.ts'
 export type { ChainLink, StartArguments, WorkflowDetails, Workflows } from './client/workflows.ts'
 export type { Clock } from './clock.ts'
+export { type AttributeValue, payloadAttributes } from './contract/attributes.ts'
 export type { BoostOptions, BoostStep } from './contract/boost.ts'
 export {
   type Budget,
@@ -310,7 +311,13 @@ export type { DeadLetterVitals, StuckRun, WorkerDeath } from './store/vitals.ts'
 export type { WorkerRequest } from './store/workers.ts'
 export type { StartedWorkflow, WorkflowFilter, WorkflowStep } from './store/workflows.ts'
 export { type WorkSettings, workSettingsFrom } from './work-env.ts'
-export { type Handler, type Implementation, implement, type JobContext } from './worker/context.ts'
+export {
+  type Handler,
+  type Implementation,
+  type ImplementOptions,
+  implement,
+  type JobContext,
+} from './worker/context.ts'
 export type { StepOptions } from './worker/effects.ts'
 export type { Isolation } from './worker/isolation/isolation.ts'
 export type { LaneOptions } from './worker/lane-plan.ts'

@@ -6,6 +6,7 @@
 // | WORKER_STUCK_JOB_TIMEOUT_MINUTES | when a run is called stuck |
 // | WORKER_BATCH_SIZE, WORKER_POLL_INTERVAL_MS | jobs per claim; the longest wait while wake-ups cannot be trusted |
 // | WORKER_MEMORY_THRESHOLD_PERCENT, WORKER_MEMORY_CHECK_INTERVAL_MS | when to stop claiming; how often to look |
+// | WORKER_TRACES | `link` or `parent`: how the span of a run belongs to the one that enqueued its job |
 import type { Duration } from './contract/duration.ts'
 import type { JobContract } from './contract/job.ts'
 import { suggestion } from './did-you-mean.ts'
@@ -38,6 +39,7 @@ export function workSettingsFrom(env: Env, jobs: readonly JobContract[], declare
   const stuckAfter = minutes(env, 'WORKER_STUCK_JOB_TIMEOUT_MINUTES')
   const batchSize = whole(env, 'WORKER_BATCH_SIZE')
   const pollInterval = whole(env, 'WORKER_POLL_INTERVAL_MS')
+  const traces = tracesFrom(env)
   const lanes = lanesFrom(env, jobs, declared.lanes)
   return {
     ...declared,
@@ -45,6 +47,7 @@ export function workSettingsFrom(env: Env, jobs: readonly JobContract[], declare
     ...(stuckAfter === undefined ? {} : { stuckAfter }),
     ...(batchSize === undefined ? {} : { batchSize }),
     ...(pollInterval === undefined ? {} : { pollInterval }),
+    ...(traces === undefined ? {} : { traces }),
     timeouts: { ...declared.timeouts, ...timeoutsFrom(env, jobs) },
     memory: { ...declared.memory, ...memoryFrom(env) },
   }
@@ -57,6 +60,7 @@ const FIXED = [
   'WORKER_POLL_INTERVAL_MS',
   'WORKER_MEMORY_THRESHOLD_PERCENT',
   'WORKER_MEMORY_CHECK_INTERVAL_MS',
+  'WORKER_TRACES',
 ]
 
 /** Other programs may have WORKER_ variables too; one that looks almost like ours is a slip. */
@@ -133,6 +137,13 @@ function memoryFrom(env: Env): MemoryOptions {
     ...(thresholdPercent === undefined ? {} : { thresholdPercent }),
     ...(checkInterval === undefined ? {} : { checkInterval }),
   }
+}
+
+function tracesFrom(env: Env): WorkOptions['traces'] {
+  const text = env.WORKER_TRACES?.trim()
+  if (!text) return undefined
+  if (text === 'link' || text === 'parent') return text
+  throw new InvalidDefinition(`WORKER_TRACES is "${text}": expected link or parent.`)
 }
 
 function whole(env: Env, variable: string): number | undefined {

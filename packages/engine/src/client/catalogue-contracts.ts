@@ -52,6 +52,8 @@ function contractFrom(type: string, document: CatalogueType, parts: Parts): JobC
     redrive: document.redrive ?? undefined,
     budget: document.budget === null ? undefined : parts.budget(document.budget),
     services: document.services.map((name) => parts.service(name)),
+    // Published by workers of the last version only.
+    attributes: document.attributes ?? [],
     derivesTenant: false,
   }
 }

@@ -74,6 +74,8 @@ export interface CatalogueType {
   readonly sensitive: readonly string[]
   /** Paths at which secrets are meant to be, the sensitive ones included. */
   readonly allowSecrets: readonly string[]
+  /** Paths of the payload whose values identify the work, on spans, on log lines and in escalation messages. */
+  readonly attributes: readonly string[]
   /** Payloads that show what a job carries. Secrets are taken out. */
   readonly examples: readonly unknown[]
   /** Of the payload, as `enqueue` takes it. */
@@ -210,9 +212,9 @@ function queueDocument(queue: Queue): CatalogueQueue {
 }
 
 function typeDocument(contract: JobContract): CatalogueType {
-  const { queue, version, retry, speed, retention, history, sensitive, allowSecrets } = contract
+  const { queue, version, retry, speed, retention, history, sensitive, allowSecrets, attributes } = contract
   return {
-    ...{ queue: queue.name, version, speed, retention, history, sensitive, allowSecrets },
+    ...{ queue: queue.name, version, speed, retention, history, sensitive, allowSecrets, attributes },
     attempts: retry.attempts,
     giveUpAfterMs: retry.giveUpAfterMs ?? null,
     onExhausted: retry.onExhausted,

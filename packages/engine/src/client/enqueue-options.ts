@@ -9,6 +9,7 @@ import { runContext } from '../run-context.ts'
 import { isJobId } from '../store/job-id.ts'
 import type { NewJob } from '../store/jobs.ts'
 import type { Queryable } from '../store/statements.ts'
+import { activeTraceParent } from '../tracing.ts'
 
 export interface EnqueueOptions {
   /** Your own transaction: the job exists exactly if it commits. Anything with `query(text, values)`. */
@@ -29,7 +30,7 @@ export interface EnqueueOptions {
   maxAttempts?: number
   /** Instead of the contract's dedupe key. */
   dedupKey?: string
-  /** W3C trace parent, to connect the run's span with the caller's. */
+  /** W3C `traceparent`, to connect the job's spans with the caller's. Default: the active span, else the running job's. */
   traceParent?: string
 }
 
@@ -86,7 +87,8 @@ function prepared(
     correlationId: label(options.correlationId ?? null, 'correlationId') ?? running?.correlationId ?? null,
     parentJobId: jobId(options.parentJobId) ?? running?.jobId ?? null,
     createdBy: label(options.createdBy ?? null, 'createdBy'),
-    traceParent: label(options.traceParent ?? null, 'traceParent'),
+    traceParent:
+      label(options.traceParent ?? null, 'traceParent') ?? activeTraceParent() ?? running?.traceParent ?? null,
     workflowId: null,
   }
   return { job, warnings }

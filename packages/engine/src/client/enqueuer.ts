@@ -20,10 +20,12 @@ import { withPatience } from '../store/lock-patience.ts'
 import { type Message, notify } from '../store/notifications.ts'
 import type { Queryable } from '../store/statements.ts'
 import { CommitUnknown, demandOwnTenant, sessionOn } from '../store/transaction.ts'
+import { tracer } from '../tracing.ts'
 import { type EnqueueOptions, type JobOptions, newJob, type PreparedJob } from './enqueue-options.ts'
 import { enqueueFailure, GroupCommit } from './group-commit.ts'
 import { insertKeyed, KEY_WAIT_MS } from './keyed-insert.ts'
 import { protectedJob } from './protect.ts'
+import { sendTraced } from './send-span.ts'
 import { TenantLimits } from './tenant-limits.ts'
 import type { Waker } from './waker.ts'
 
@@ -54,6 +56,8 @@ export interface PreparedItem extends PreparedJob {
   readonly queue: Queue
 }
 
+type GivenSteps = { jobs: readonly NewJob[]; tells: boolean; needsIds: boolean }
+type WrittenSteps = { ids: readonly (string | null)[]; keys: WorkKey[] }
 type TransactionOptions = Pick<JobOptions, 'tx' | 'isOwnTx'>
 type TenantRooms = Awaited<ReturnType<TenantLimits['rooms']>>
 type TenantBatches = Awaited<ReturnType<TenantLimits['batches']>>
@@ -125,6 +129,19 @@ export class Enqueuer {
   ): Promise<EnqueueResult> {
     const job = protectedJob(this.#registry, contract, plain)
     if (job.tenant !== null) return first(await this.write([{ job, warnings, queue: contract.queue }], options))
+    const tracing = tracer()
+    if (tracing === undefined) return this.#writeOne(job, warnings, options)
+    return sendTraced({ tracer: tracing, registry: this.#registry }, [job], {
+      write: ([traced]) => this.#writeOne(traced as NewJob, warnings, options),
+      sent: (result) => [result],
+    })
+  }
+
+  async #writeOne(
+    job: NewJob,
+    warnings: readonly EnqueueWarning[],
+    options: TransactionOptions,
+  ): Promise<EnqueueResult> {
     if (options.tx !== undefined) return warned(first(await this.#insertIn(options.tx, [job])), warnings)
     if (!isKeyed(job)) return queued(await this.#unkeyed.add(job), warnings)
     return warned(first(await this.#insertOwn([job])), warnings)
@@ -168,7 +185,21 @@ export class Enqueuer {
   }
 
   /** All or nothing, by position. */
-  async write(
+  async write(prepared: readonly PreparedItem[], options: TransactionOptions): Promise<EnqueueResult[]> {
+    const tracing = tracer()
+    if (tracing === undefined) return this.#write(prepared, options)
+    const jobs = prepared.map(({ job }) => job)
+    return sendTraced({ tracer: tracing, registry: this.#registry }, jobs, {
+      write: (traced) =>
+        this.#write(
+          traced.map((job, i) => ({ ...(prepared[i] as PreparedItem), job })),
+          options,
+        ),
+      sent: (results) => results,
+    })
+  }
+
+  async #write(
     prepared: readonly PreparedItem[],
     { tx, isOwnTx = false }: TransactionOptions,
   ): Promise<EnqueueResult[]> {
@@ -224,11 +255,16 @@ export class Enqueuer {
    * admits the keys after its commit; `tells`: the transaction is somebody else's, and the commit itself says it. Ids that
    * are not needed may be null: then nobody has waited for the insert.
    */
-  async insertSteps(
-    session: Session,
-    contract: JobContract,
-    given: { jobs: readonly NewJob[]; tells: boolean; needsIds: boolean },
-  ): Promise<{ ids: readonly (string | null)[]; keys: WorkKey[] }> {
+  async insertSteps(session: Session, contract: JobContract, given: GivenSteps): Promise<WrittenSteps> {
+    const tracing = tracer()
+    if (tracing === undefined) return this.#insertSteps(session, contract, given)
+    return sendTraced({ tracer: tracing, registry: this.#registry }, given.jobs, {
+      write: (jobs) => this.#insertSteps(session, contract, { ...given, jobs }),
+      sent: ({ ids }) => ids.map((id) => ({ id })),
+    })
+  }
+
+  async #insertSteps(session: Session, contract: JobContract, given: GivenSteps): Promise<WrittenSteps> {
     demandOwnTenant(session, given.jobs.map(tenantOf))
     const queues = new Map([[contract.queue.name, contract.queue]])
     const limited = await this.#limited(queues, given.jobs, given.tells ? { callers: session } : { session })

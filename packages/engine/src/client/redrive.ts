@@ -133,6 +133,7 @@ async function prepare(
       correlationId: letter.correlationId,
       parentJobId: letter.jobId,
       createdBy: request.by,
+      ...(originalJob.trace_parent == null ? {} : { traceParent: originalJob.trace_parent }),
       maxAttempts: request.maxAttempts ?? originalJob.max_attempts,
     })
     return { id, job: { ...protectedJob(registry, contract, job), dedupe: withoutReplacing(job.dedupe) } }

@@ -1,5 +1,6 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import { InvalidDefinition } from '../errors.ts'
+import { checkAttributes } from './attributes.ts'
 import type { Budget } from './budget.ts'
 import { type Dedupe, type DedupeRule, resolveDedupe } from './dedupe.ts'
 import { type Duration, toMs } from './duration.ts'
@@ -77,6 +78,11 @@ export interface JobDefinition<
    * createMillrace({ encryption }). Secrets may be there. What the handler throws is stored without its message.
    */
   sensitive?: readonly string[]
+  /**
+   * Paths of the payload, in the same form, whose values identify the work: 'event_id', 'url'. They are written on spans and log
+   * lines and stand in escalation messages, never in metrics. Paths that `sensitive` or `allowSecrets` covers are refused.
+   */
+  attributes?: readonly string[]
 }
 
 export interface JobContract<
@@ -112,6 +118,7 @@ export interface JobContract<
   /** The sensitive ones included. */
   readonly allowSecrets: readonly string[]
   readonly sensitive: readonly string[]
+  readonly attributes: readonly string[]
   /** Only in the types: whether the tenant comes from the payload. */
   readonly derivesTenant: DerivesTenant
 }
@@ -175,6 +182,8 @@ export function defineJob<
   }
   checkVersions(type, version, migrate)
   const sensitive = checkPaths(type, 'sensitive', definition.sensitive)
+  const allowSecrets = checkPaths(type, 'allowSecrets', definition.allowSecrets)
+  const attributes = checkPaths(type, 'attributes', definition.attributes)
   const retention = definition.retention ?? 'standard'
   return {
     type,
@@ -199,8 +208,9 @@ export function defineJob<
     budget: definition.budget,
     services: checkServices(type, definition.services ?? []),
     examples: definition.examples ?? [],
-    allowSecrets: [...checkPaths(type, 'allowSecrets', definition.allowSecrets), ...sensitive],
+    allowSecrets: [...allowSecrets, ...sensitive],
     sensitive,
+    attributes: checkAttributes(type, attributes, { sensitive, allowSecrets }),
     derivesTenant: (tenant !== undefined) as never,
   }
 }

@@ -53,6 +53,7 @@ export interface OriginalJob {
   /** Of letters from before there was such a column, undefined. */
   readonly start_key?: string | null
   readonly correlation_id: string
+  readonly trace_parent?: string | null
   readonly payload: unknown
   readonly payload_version: number
 }

@@ -70,6 +70,8 @@ export interface ClaimedJob {
   readonly tenantJobs: number | null
   /** Of which workflow it is a step's job. */
   readonly workflowId: string | null
+  /** W3C `traceparent` of the span that enqueued it. */
+  readonly traceParent: string | null
   /** For how long it had been due when it was claimed, by the database's clock. */
   readonly waitMs: number
   /** How long ago it was first due when it was claimed, by the database's clock. */
@@ -101,6 +103,7 @@ export type ClaimedTuple = readonly [
   tenantJobs: number | null,
   workflowId: string | null,
   waitS: number,
+  traceParent: string | null,
 ]
 
 /** In the order in which they are to run. */
@@ -170,6 +173,7 @@ function claimedJob(tuple: ClaimedTuple, claimedAt: Now): ClaimedJob {
     ageMs: ageS * 1_000,
     // A due time before its enqueue is no wait.
     waitMs: Math.max(0, Math.min(ageS, tuple[20])) * 1_000,
+    traceParent: tuple[21],
     claimedAt,
   }
 }

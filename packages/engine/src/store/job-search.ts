@@ -32,13 +32,13 @@ const LIVE = `
     id, case when status = 'pending' and last_error_at is not null then 'failed' else status end as status,
     type, queue, tenant, priority, payload, payload_version, run_at, attempt, max_attempts, crashes, run_id, worker_id,
     started_at, null::timestamptz as finished_at, coalesce(dedup_key, start_key) as dedup_key,
-    coalesce(correlation_id, 'job-' || id) as correlation_id, parent_job_id, workflow_id, created_by, last_error,
+    coalesce(correlation_id, 'job-' || id) as correlation_id, parent_job_id, workflow_id, created_by, trace_parent, last_error,
     last_error_at, null::text as reason, null::jsonb as result, created_at`
 
 const ENDED = `
     id, status, type, queue, tenant, priority, payload, payload_version, run_at, attempt, max_attempts, crashes, run_id,
     worker_id, started_at, finished_at, dedup_key, coalesce(correlation_id, 'job-' || id) as correlation_id,
-    parent_job_id, workflow_id, created_by, last_error, last_error_at, reason, result, created_at`
+    parent_job_id, workflow_id, created_by, trace_parent, last_error, last_error_at, reason, result, created_at`
 
 /** As the archive would have them. A letter's row is older than the archive keeps jobs, or its queue keeps none. */
 const LETTERS = `(
@@ -46,7 +46,7 @@ const LETTERS = `(
       letter.job_id as id, 'dead' as status, letter.type, letter.queue, letter.tenant, job.priority, job.payload,
       job.payload_version, job.run_at, letter.attempts as attempt, job.max_attempts, job.crashes, job.run_id,
       job.worker_id, job.started_at, letter.died_at as finished_at, coalesce(job.dedup_key, job.start_key) as dedup_key,
-      letter.correlation_id, job.parent_job_id, letter.workflow_id, job.created_by, letter.error_message as last_error,
+      letter.correlation_id, job.parent_job_id, letter.workflow_id, job.created_by, job.trace_parent, letter.error_message as last_error,
       letter.died_at as last_error_at, letter.reason, null::jsonb as result, job.created_at, letter.fingerprint
     from millrace.dead_letter_jobs as letter
     cross join lateral jsonb_populate_record(null::millrace.job, letter.original_job) as job

@@ -159,6 +159,8 @@ export interface Job {
   /** Of which workflow it is a step's job. */
   workflowId: string | null
   createdBy: string | null
+  /** W3C `traceparent` of the span that enqueued it. */
+  traceParent: string | null
   lastError: string | null
   lastErrorAt: Date | null
   reason: string | null

@@ -24,6 +24,8 @@ export interface NewWorkflow {
   tenant: string | null
   correlationId: string | null
   createdBy: string | null
+  /** W3C `traceparent` of the span that started it: its steps are enqueued below it. */
+  traceParent: string | null
   /** JSON text. */
   input: string | null
   steps: readonly NewStep[]
@@ -41,9 +43,9 @@ export interface NewStep {
 
 export async function workflowInsert(session: Session, now: Now, workflow: NewWorkflow): Promise<string> {
   const { name, rollsBack, retention, priority, tenant, correlationId, createdBy, input, steps } = workflow
-  const { parentId, parentPosition } = workflow
+  const { parentId, parentPosition, traceParent } = workflow
   const own = [name, rollsBack, retention, priority, tenant, correlationId, createdBy, input]
-  const values = [now, ...own, parentId, parentPosition]
+  const values = [now, ...own, parentId, parentPosition, traceParent]
   const [row] = await session.run<{ id: string }>('workflowInsert', values)
   const { id } = row as { id: string }
   await session.run('workflowStepInsert', [
@@ -65,6 +67,7 @@ export interface LockedWorkflow extends Pick<WorkflowState, 'status' | 'stopping
   tenant: string | null
   correlationId: string
   createdBy: string | null
+  traceParent: string | null
   reason: string | null
   /** Why it could not be advanced when last tried. */
   held: string | null

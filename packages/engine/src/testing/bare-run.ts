@@ -68,6 +68,7 @@ class BareBench {
     const settled = new Promise<RunReport>((resolve) => {
       executor = new Executor({
         clock: this.#clock,
+        traces: 'link',
         logger: this.#logger,
         enqueuer: { enqueue: () => this.#refuse('ctx.enqueue'), enqueuePrepared: () => this.#refuse('ctx.enqueue') },
         onProgress: () => {},
@@ -137,6 +138,7 @@ function claimed(job: NewJob, { attempt = 1, age = 0, clock = systemClock }: Bar
     limitKey: job.limitKey,
     tenantJobs: job.tenantJobs,
     workflowId: null,
+    traceParent: job.traceParent,
     ageMs: toMs(age, 'age'),
     waitMs: 0,
     claimedAt: clock.databaseNow(),

@@ -88,6 +88,7 @@ export class InlineRunner {
     const { completion } = effects
     return {
       clock,
+      traces: 'link',
       logger: this.#logger,
       enqueuer: handlerEnqueuer(enqueuer, db.schema),
       implementation: (type) => this.#handlers.get(type) as Implementation,

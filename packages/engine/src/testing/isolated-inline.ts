@@ -7,7 +7,7 @@ export async function isolatedInline({ contract, handler }: Implementation): Pro
   if (typeof handler === 'function') throw new Error(`The handler of job "${contract.type}" is not isolated.`)
   const { default: run } = await import(handler.module.href)
   return async (payload, context) => {
-    const { jobId, correlationId } = context
-    return runContext.run({ jobId, correlationId }, () => run(payload, context))
+    const { jobId, correlationId, traceParent } = context
+    return runContext.run({ jobId, correlationId, traceParent }, () => run(payload, context))
   }
 }

@@ -6,18 +6,21 @@ import type { JobContract, PayloadInput, PayloadOutput, ResultInput } from '../c
 import type { Outcome } from '../contract/outcome.ts'
 import { checkedProgress, type Progress } from '../contract/progress.ts'
 import type { Service } from '../contract/service.ts'
+import { InvalidDefinition } from '../errors.ts'
 import { type BreakerCallOptions, callThrough, type Door } from '../governance/breaker-call.ts'
 import type { OnceOptions } from '../governance/once.ts'
 import type { TenantDbOptions } from '../governance/tenant-db.ts'
 import type { Logger } from '../logger.ts'
 import type { Queryable } from '../store/statements.ts'
 import type { Transaction } from '../store/transaction.ts'
+import { activeTraceParent, traceIdOf } from '../tracing.ts'
 import type { EffectsContext, OnceCall, StepOptions, TenantDbCall } from './effects.ts'
 import { FlightRecorder } from './flight-recorder.ts'
 import type { HandlerEnqueuer } from './handler-enqueuer.ts'
 import { checkIsolation, type Isolation } from './isolation/isolation.ts'
 import type { Run } from './run.ts'
 import { type BudgetPort, noBudget, PortedBudget, type RunBudget } from './run-budget.ts'
+import { traceParentOfRun } from './run-span.ts'
 
 export interface JobContext {
   readonly jobId: string
@@ -33,6 +36,10 @@ export interface JobContext {
   /** Of which workflow this job is part; null: of none. */
   readonly workflowId: string | null
   readonly runId: string
+  /** W3C `traceparent` of this run's span; without an SDK, of the span that enqueued the job. Null: nothing is traced. */
+  readonly traceParent: string | null
+  /** Of the same trace, for log lines and messages. */
+  readonly traceId: string | null
   /** Aborts on timeout, cancellation, shutdown and loss of the lease; `signal.reason` says which. */
   readonly signal: AbortSignal
   /** Bound to this job; the last lines are stored with the attempt if it fails. */
@@ -104,13 +111,32 @@ export interface Implementation<C extends JobContract = JobContract> {
   readonly contract: C
   /** The handler, or where to find the one that runs in a process of its own. */
   readonly handler: ((payload: never, ctx: JobContext) => unknown) | Isolation
+  /** What spans call it: `job.handler`. */
+  readonly name: string
+}
+
+export interface ImplementOptions {
+  /** What spans call the handler. Default: the function's name, else the job type. */
+  name?: string
 }
 
 /** Ties a handler to its contract. Lives in the worker's code; the contract lives where everybody can import it. */
-export function implement<C extends JobContract>(contract: C, handler: Handler<C> | Isolation): Implementation<C> {
+export function implement<C extends JobContract>(
+  contract: C,
+  handler: Handler<C> | Isolation,
+  options: ImplementOptions = {},
+): Implementation<C> {
   if (typeof handler !== 'function') checkIsolation(contract.type, handler)
-  return { contract, handler: handler as Implementation['handler'] }
+  const given = typeof handler === 'function' ? handler.name : ''
+  const name = options.name ?? (given || contract.type)
+  if (typeof name !== 'string' || name.trim() === '' || name.length > MAX_NAME)
+    throw new InvalidDefinition(
+      `The handler of job "${contract.type}" has the name ${JSON.stringify(name)}: expected text of 1 to ${MAX_NAME} characters.`,
+    )
+  return { contract, handler: handler as Implementation['handler'], name }
 }
+
+const MAX_NAME = 200
 
 export interface ContextServices {
   logger: Logger
@@ -170,6 +196,12 @@ export class RunningContext implements JobContext {
   get runId(): string {
     return this.#run.runId
   }
+  get traceParent(): string | null {
+    return traceParentOfRun(this.#run)
+  }
+  get traceId(): string | null {
+    return traceIdOf(this.traceParent)
+  }
   get signal(): AbortSignal {
     return this.#run.signal
   }
@@ -203,7 +235,14 @@ export class RunningContext implements JobContext {
 
   async enqueue(contract: JobContract, payload: unknown, options: EnqueueOptions = {}): Promise<EnqueueResult> {
     const { id: parentJobId, correlationId } = this.#run.job
-    return this.#services.enqueuer.enqueue(contract, payload, { parentJobId, correlationId, ...options })
+    const inherited = { parentJobId, correlationId, ...this.#inheritedTrace() }
+    return this.#services.enqueuer.enqueue(contract, payload, { ...inherited, ...options })
+  }
+
+  /** Of a handler that has left its context, for instance through a callback: otherwise the active span knows more. */
+  #inheritedTrace(): { traceParent?: string } {
+    const { traceParent } = this
+    return traceParent === null || activeTraceParent() !== null ? {} : { traceParent }
   }
 
   /** For the process of an isolated handler, which has checked it. */

@@ -9,6 +9,7 @@ import { columnsOf } from './placed-columns.ts'
 import type { Prefetch } from './prefetch.ts'
 import type { PlacedJobs } from './pulse-protocol.ts'
 import { Run } from './run.ts'
+import { interruptRunSpan } from './run-span.ts'
 
 /** A claimed job that found no slot for this long is given back: another process may have one. */
 const STALE_MS = 500
@@ -104,7 +105,10 @@ export class Dispatcher {
 
   /** The worker has stopped: what could not be settled is left to rescuers, and takes no place of the process. */
   forgetAll(): void {
-    for (const run of this.#runs) this.forget(run)
+    for (const run of this.#runs) {
+      interruptRunSpan(run)
+      this.forget(run)
+    }
   }
 
   /** Gives back what has been waiting too long for a slot. */

@@ -67,6 +67,7 @@ export class Execution {
       enqueuer: handlerEnqueuer(enqueuer, handlerDb.schema),
       implementation: (type) => implementations.get(type) as Implementation,
       around: settings.around,
+      traces: settings.traces,
       isolatedHandler: (run) => this.isolated.handlerFor(run),
       admit: (run) => this.budgets.admit(run),
       budgetPort: (run) => this.budgets.port(run),

@@ -10,11 +10,14 @@ import { type ContextServices, type Implementation, type JobContext, RunningCont
 import type { IsolatedHandler } from './isolation/isolated-run.ts'
 import type { Around, MiddlewareRun } from './middleware.ts'
 import type { Run } from './run.ts'
+import { insideSpan, startRunSpan, type TraceMode, traceParentOfRun } from './run-span.ts'
 import { bury, CancelRequested, type Ending, verdict } from './verdict.ts'
 
 export interface ExecutorServices extends ContextServices {
   clock: Clock
   implementation(type: string): Implementation
+  /** How the span of a run belongs to the one that enqueued its job. */
+  traces: TraceMode
   /** What the program wants around each call of a handler. */
   around?: Around | undefined
   /** The handler of an isolated type, in a process that is ready. It must be called. */
@@ -60,6 +63,7 @@ export class Executor {
     // Taken at the last moment: until its handler is called, a job can still be given back by the pulse.
     if (!this.#services.mayStart(run)) return
     run.startedAtMs = monotonicMs()
+    run.span = startRunSpan(run, this.#services.implementation(run.job.type).name, this.#services.traces)
     this.#services.onStarted(run)
     const context = new RunningContext(run, this.#services)
     if (run.job.isCancelRequested) run.abort(new CancelRequested())
@@ -115,7 +119,7 @@ export class Executor {
       return call(payload as never, context)
     }
     try {
-      if (around === undefined) return { value: await callIt() }
+      if (around === undefined) return { value: await insideSpan(run, callIt) }
       stopClock = this.#startClock(run, context)
       return { value: await inContext(run, () => around(seen(run, context), callIt)) }
     } catch (thrown) {
@@ -191,9 +195,11 @@ function payloadOf({ contract, keys, job }: Run): unknown | Promise<unknown> {
   return parseStored(contract, opened, job.payloadVersion)
 }
 
-/** What is enqueued in `work` is a child of this job. */
-function inContext<Value>({ job }: Run, work: () => Value): Value {
-  return runContext.run({ jobId: job.id, correlationId: job.correlationId }, work)
+/** What is enqueued in `work` is a child of this job, and its spans are below the run's. */
+function inContext<Value>(run: Run, work: () => Value): Value {
+  const { id: jobId, correlationId } = run.job
+  const own = { jobId, correlationId, traceParent: traceParentOfRun(run) }
+  return run.span === undefined ? runContext.run(own, work) : insideSpan(run, () => runContext.run(own, work))
 }
 
 /** A run as middleware sees it. */

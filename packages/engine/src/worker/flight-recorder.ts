@@ -1,8 +1,11 @@
 // A run's logger. Every line goes to the process's logger, bound to job and correlation; the last ones are also kept,
 // and stored with the attempt if it fails.
+import { payloadAttributes } from '../contract/attributes.ts'
 import { storable } from '../failure.ts'
 import type { Logger } from '../logger.ts'
+import { spanContextOf } from '../tracing.ts'
 import type { Run } from './run.ts'
+import { traceParentOfRun } from './run-span.ts'
 
 const KEPT_LINES = 50
 const MAX_LINE = 1_000
@@ -17,10 +20,9 @@ export class FlightRecorder implements Logger {
   #lines: { level: Level; ms: number; msg: string; fields?: object }[] = []
 
   constructor(logger: Logger, run: Run) {
-    const { id, type, queue, attempt, correlationId, tenant } = run.job
     this.#logger = logger
     this.#run = run
-    this.#bound = { job: id, type, queue, attempt, correlation: correlationId, ...(tenant === null ? {} : { tenant }) }
+    this.#bound = boundFields(run)
   }
 
   debug = (fields: object, message: string): void => this.#log('debug', fields, message)
@@ -51,6 +53,19 @@ export class FlightRecorder implements Logger {
     } catch {
       return { fields: {}, message: '(a line that cannot be read)' }
     }
+  }
+}
+
+/** With the names that log collectors know for the trace: logs and spans of a run find each other by them. */
+function boundFields(run: Run): object {
+  const { id, type, queue, attempt, correlationId, tenant, payload } = run.job
+  const { attributes } = run.contract
+  const span = spanContextOf(traceParentOfRun(run))
+  return {
+    ...{ job: id, type, queue, attempt, correlation: correlationId },
+    ...(tenant === null ? {} : { tenant }),
+    ...(span === undefined ? {} : { trace_id: span.traceId, span_id: span.spanId }),
+    ...(attributes.length === 0 ? {} : { attributes: payloadAttributes(attributes, payload, run.redactor) }),
   }
 }
 

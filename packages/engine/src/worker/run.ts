@@ -1,4 +1,5 @@
 // One run of one job in this process: from the claim to the settlement.
+import type { Span } from '@opentelemetry/api'
 import { monotonicMs } from '../clock.ts'
 import type { JobContract } from '../contract/job.ts'
 import type { KeyRing } from '../contract/key-ring.ts'
@@ -45,6 +46,8 @@ export class Run {
   refusedBy: BudgetRefusal | undefined
   /** Keeps its last log lines. Undefined: it has said nothing. */
   recorder: { recording(): string | null } | undefined
+  /** Undefined: it has not started, or the program has installed no SDK of OpenTelemetry. */
+  span: Span | undefined
   #controller: AbortController | undefined
   #abortReason: unknown
   #redactor: Redactor | undefined

@@ -1,9 +1,15 @@
 import { monotonicMs } from '../clock.ts'
 import type { Events } from '../events.ts'
 import type { Entry, SettleResult } from './acker.ts'
+import { endRunSpan } from './run-span.ts'
 
-/** Says what became of a run, to whoever listens. */
-export function reportSettled(events: Events, { run, settlement }: Entry, result: SettleResult): void {
+/** Says what became of a run: on its span, and to all listeners, inside that span. */
+export function reportSettled(events: Events, entry: Entry, result: SettleResult): void {
+  if (entry.run.span === undefined) emitSettled(events, entry, result)
+  else endRunSpan(entry, result, () => emitSettled(events, entry, result))
+}
+
+function emitSettled(events: Events, { run, settlement }: Entry, result: SettleResult): void {
   if (result === 'lost') {
     events.emit('job_fence_lost', { job: run.ref() })
     return

@@ -11,6 +11,7 @@ import type { MemoryLimits } from './memory-guard.ts'
 import { type Around, aroundOf, type Middleware } from './middleware.ts'
 import type { OverloadLimits } from './overload.ts'
 import type { LeaseTimes } from './pulse-protocol.ts'
+import type { TraceMode } from './run-span.ts'
 
 export interface WorkOptions extends LanePlan {
   handlers: readonly Implementation[]
@@ -28,6 +29,11 @@ export interface WorkOptions extends LanePlan {
   lease?: { heartbeat?: Duration; ttl?: Duration; sweep?: Duration }
   /** So many pending dead letters raise the event `dlq_alert`. Default 50. */
   deadLetterAlertAt?: number
+  /**
+   * How the OpenTelemetry span of a run belongs to the span that enqueued its job. 'link': it begins a trace of its own and links to
+   * that one. 'parent': it goes on with that one's trace. Default 'link'.
+   */
+  traces?: TraceMode
 }
 
 export interface OverloadOptions {
@@ -57,6 +63,7 @@ export interface WorkerSettings {
   overload: OverloadLimits
   deadLetterAlertAt: number
   tenantRole: string | undefined
+  traces: TraceMode
 }
 
 /** Refuses what cannot work before anything is started. */
@@ -76,7 +83,13 @@ export function workerSettings(
     memory: memoryLimits(options.memory ?? {}),
     overload: overloadLimits(options.overload ?? {}),
     deadLetterAlertAt: wholeNumber(options.deadLetterAlertAt ?? 50, 'deadLetterAlertAt', 1),
+    traces: traceMode(options.traces ?? 'link'),
   }
+}
+
+function traceMode(traces: TraceMode): TraceMode {
+  if (traces === 'link' || traces === 'parent') return traces
+  throw new InvalidDefinition(`traces is ${JSON.stringify(traces)}: expected 'link' or 'parent'.`)
 }
 
 function memoryLimits({ thresholdPercent = 85, checkInterval = '60s' }: MemoryOptions): MemoryLimits {

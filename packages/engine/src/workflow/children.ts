@@ -76,7 +76,7 @@ export class Children {
 }
 
 /** The rows of one that begins: for the same tenant, and under the same correlation. */
-export function newChild({ tenant, priority, correlationId, createdBy }: LockedWorkflow) {
+export function newChild({ tenant, priority, correlationId, createdBy, traceParent }: LockedWorkflow) {
   return ({ wait }: StepDefinition, scope: StepScope): Promise<NewWorkflow> => {
     const { workflow, input } = wait as Required<WaitDefinition>
     return newWorkflow(workflow, input(scope), {
@@ -84,6 +84,7 @@ export function newChild({ tenant, priority, correlationId, createdBy }: LockedW
       ...(tenant === null ? {} : { tenant }),
       ...(priority === null ? {} : { priority }),
       ...(createdBy === null ? {} : { createdBy }),
+      ...(traceParent === null ? {} : { traceParent }),
     })
   }
 }

@@ -5,6 +5,7 @@ import { encodeJson, validate } from '../contract/payload.ts'
 import { InvalidDefinition, InvalidPayload, SecretInPayload, TenantRequired } from '../errors.ts'
 import { runContext } from '../run-context.ts'
 import type { NewWorkflow } from '../store/workflows.ts'
+import { activeTraceParent } from '../tracing.ts'
 import type { StepDefinition, WorkflowDefinition } from './definition.ts'
 
 /** A batch is started with the payloads of all its jobs. Read whenever a step ends: what many steps share had better be small. */
@@ -13,7 +14,7 @@ const MAX_INPUT_BYTES = 16 * 1024 * 1024
 export async function newWorkflow(
   definition: WorkflowDefinition,
   input: unknown,
-  options: { tenant?: string; priority?: number; correlationId?: string; createdBy?: string },
+  options: { tenant?: string; priority?: number; correlationId?: string; createdBy?: string; traceParent?: string },
 ): Promise<NewWorkflow> {
   const { name, rollsBack, retention, steps } = definition
   const tenant = label(options.tenant ?? null, 'tenant')
@@ -33,6 +34,7 @@ export async function newWorkflow(
     priority: options.priority === undefined ? null : wholeNumber(options.priority, 'priority', 0),
     correlationId: label(options.correlationId ?? null, 'correlationId') ?? running?.correlationId ?? null,
     createdBy: label(options.createdBy ?? null, 'createdBy'),
+    traceParent: options.traceParent ?? activeTraceParent() ?? running?.traceParent ?? null,
     input: await inputText(definition, input),
     steps: steps.map((step) => ({
       name: step.name,

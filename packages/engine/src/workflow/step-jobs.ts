@@ -188,13 +188,14 @@ export class StepJobs {
   }
 
   async #job(contract: JobContract, { item, payload, before, due }: Placed): Promise<StepJob> {
-    const { id, tenant, priority, correlationId, createdBy } = this.#given.workflow
+    const { id, tenant, priority, correlationId, createdBy, traceParent } = this.#given.workflow
     const prepared = newJob(contract, payload, {
       correlationId,
       ...due,
       ...(tenant === null || contract.tenantOf !== undefined ? {} : { tenant }),
       ...(priority === null ? {} : { priority }),
       ...(createdBy === null ? {} : { createdBy }),
+      ...(traceParent === null ? {} : { traceParent }),
     })
     const { job } = prepared instanceof Promise ? await prepared : prepared
     // The step is the job's identity: no other one can take its place, and whoever advances belongs to another job.

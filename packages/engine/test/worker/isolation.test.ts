@@ -144,6 +144,8 @@ describe('an isolated handler', () => {
       workflowId: null,
       createdBy: 'ann',
       runId,
+      traceParent: null,
+      traceId: null,
       payload: { does: 'context' },
       isAborted: false,
     })

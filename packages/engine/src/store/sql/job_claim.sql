@@ -87,4 +87,4 @@ returning id, type, queue, tenant, priority, payload, attempt, max_attempts, nul
   date_part('epoch', run_at) as run_at_s,
   date_part('epoch', coalesce($1, now()) - coalesce(first_due_at, greatest(run_at, created_at))) as age_s,
   nullif(payload_version, 1) as payload_version, order_key, limit_key, tenant_jobs, workflow_id,
-  date_part('epoch', coalesce($1, now()) - run_at) as wait_s;
+  date_part('epoch', coalesce($1, now()) - run_at) as wait_s, trace_parent;

@@ -9,7 +9,7 @@ select
   type, queue, tenant, priority, payload, payload_version, run_at, attempt, max_attempts, crashes, run_id, worker_id,
   started_at, null::timestamptz as finished_at, coalesce(dedup_key, start_key) as dedup_key,
   coalesce(correlation_id, 'job-' || id) as correlation_id,
-  parent_job_id, workflow_id, created_by, last_error,
+  parent_job_id, workflow_id, created_by, trace_parent, last_error,
   last_error_at, null::text as reason, null::jsonb as result, created_at
 from millrace.job
 where correlation_id = $1 or (id = $2 and correlation_id is null)
@@ -17,7 +17,7 @@ union all
 select
   id, status, type, queue, tenant, priority, payload, payload_version, run_at, attempt, max_attempts, crashes, run_id,
   worker_id, started_at, finished_at, dedup_key, coalesce(correlation_id, 'job-' || id) as correlation_id,
-  parent_job_id, workflow_id, created_by, last_error, last_error_at,
+  parent_job_id, workflow_id, created_by, trace_parent, last_error, last_error_at,
   reason, result, created_at
 from millrace.job_archive
 where correlation_id = $1 or (id = $2 and correlation_id is null)

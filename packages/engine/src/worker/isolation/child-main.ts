@@ -4,6 +4,7 @@
 // its event loop is blocked just then, a thread does (child-watchdog.ts). Signals that are meant for a whole service
 // are left to the worker, which decides what becomes of the run.
 import { Worker as Thread } from 'node:worker_threads'
+import { context } from '@opentelemetry/api'
 import type { PreparedJob } from '../../client/enqueue-options.ts'
 import type { EnqueueResult } from '../../client/enqueuer.ts'
 import { InvalidResult } from '../../errors.ts'
@@ -11,6 +12,7 @@ import { runContext } from '../../run-context.ts'
 import { receivedConnection } from '../../store/connection-config.ts'
 import { Database } from '../../store/db.ts'
 import type { Settlement } from '../../store/settlements.ts'
+import { contextBelow } from '../../tracing.ts'
 import type { JobContext } from '../context.ts'
 import type { BudgetCall } from './budget-call.ts'
 import { ChildRun } from './child-run.ts'
@@ -82,7 +84,7 @@ async function load(module: string): Promise<void> {
 }
 
 async function perform(request: RunRequest): Promise<void> {
-  const { runId, jobId, correlationId } = request.facts
+  const { runId, jobId, correlationId, traceParent } = request.facts
   const run = new ChildRun(request, {
     db,
     tenantRole,
@@ -96,7 +98,10 @@ async function perform(request: RunRequest): Promise<void> {
   current = run
   let ending: SentEnding
   try {
-    const value = await runContext.run({ jobId, correlationId }, () => handler(request.payload, run.context()))
+    const call = () =>
+      runContext.run({ jobId, correlationId, traceParent }, () => handler(request.payload, run.context()))
+    // An SDK that the handler's module has installed puts its spans below the worker's.
+    const value = await context.with(contextBelow(traceParent), call)
     ending = { value: encodeValue(value) }
   } catch (error) {
     ending = { thrown: encodeThrown(error) }

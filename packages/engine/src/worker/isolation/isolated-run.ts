@@ -110,9 +110,11 @@ function requestOf({ run, clock }: IsolatedWork, payload: unknown, context: Runn
 }
 
 function factsOf(context: RunningContext): RunFacts {
-  const { jobId, type, queue, tenant, attempt, maxAttempts, correlationId, parentJobId, createdBy, workflowId, runId } =
+  const { jobId, type, queue, tenant, attempt, maxAttempts, correlationId, parentJobId, createdBy, workflowId } =
     context
-  return { jobId, type, queue, tenant, attempt, maxAttempts, correlationId, parentJobId, createdBy, workflowId, runId }
+  const { runId, traceParent, traceId } = context
+  const own = { jobId, type, queue, tenant, attempt, maxAttempts, runId, traceParent, traceId }
+  return { ...own, correlationId, parentJobId, createdBy, workflowId }
 }
 
 type Running = { run: Run; context: RunningContext }

@@ -26,6 +26,8 @@ export type RunFacts = Pick<
   | 'workflowId'
   | 'createdBy'
   | 'runId'
+  | 'traceParent'
+  | 'traceId'
 >
 
 /** A service as a handler named it. Without its function: whether an error counts was asked where it was thrown. */
