@@ -1,4 +1,5 @@
 // What went wrong below HTTP, in our words.
+import { errors } from 'undici'
 import { EgressBudgetExceeded, EgressError, EgressFailed } from './errors.ts'
 
 const TLS = /^(ERR_TLS_|ERR_SSL_|CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|HOSTNAME_MISMATCH|EPROTO$)/
@@ -8,7 +9,7 @@ const HEADER_BYTES = 16_384
 
 export function networkError(error: unknown, shown: string): unknown {
   if (error instanceof EgressError) return error
-  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+  const code = error instanceof Error && 'code' in error ? String(error.code ?? '') : ''
   if (code === 'UND_ERR_HEADERS_OVERFLOW') {
     return new EgressBudgetExceeded(
       'too_many_bytes',
@@ -23,8 +24,9 @@ export function networkError(error: unknown, shown: string): unknown {
       error,
     )
   }
-  if (code.startsWith('HPE_') || error instanceof TypeError) {
-    return new EgressFailed('bad_response', `${shown} did not answer in valid HTTP (${code || 'bad headers'}).`, error)
+  // A TypeError: a header that the platform's Headers do not take.
+  if (error instanceof errors.HTTPParserError || error instanceof TypeError) {
+    return new EgressFailed('bad_response', `${shown} did not answer in valid HTTP.`, error)
   }
   return new EgressFailed(
     'connection_failed',

@@ -18,12 +18,17 @@ export async function readJson(response: Response, { maxDepth = 64 }: { maxDepth
   }
 }
 
-/** Counts brackets outside strings. Text that is no JSON is left to the parser. */
+/** Counts brackets outside strings, in one pass. Text that is no JSON is left to the parser. */
 function isDeeper(text: string, maxDepth: number): boolean {
   let depth = 0
-  for (const [token] of text.matchAll(/"(?:[^"\\]|\\.)*"|[[\]{}]/gs)) {
-    if (token === '[' || token === '{') depth++
-    else if (token === ']' || token === '}') depth--
+  let isString = false
+  for (let i = 0; i < text.length; i++) {
+    const char = text[i]
+    if (isString && char === '\\') i++
+    else if (char === '"') isString = !isString
+    else if (isString) continue
+    else if (char === '[' || char === '{') depth++
+    else if (char === ']' || char === '}') depth--
     if (depth > maxDepth) return true
   }
   return false
