@@ -1,7 +1,9 @@
 // What `dev` and `work` have in common once there is a database: client, workload, worker, and how they stop.
+import type { Delivery } from '@millrace/escalation'
 import {
   createMillrace,
   type EncryptionOptions,
+  ESCALATION_QUEUE,
   type Logger,
   type Millrace,
   type Worker,
@@ -32,7 +34,8 @@ const WORKLOAD_STOP_MS = 10_000
 /** Starts the workload's own parts, then the worker; undefined when the workload has no handlers. */
 export async function startWorker(lifecycle: Lifecycle, plan: WorkerPlan): Promise<Worker | undefined> {
   const { workload, databaseUrl, logger, options, encryption } = plan
-  const { jobs, schedules = [], workflows = [], tenantRole, version } = workload
+  const { schedules = [], workflows = [], tenantRole, version, escalation } = workload
+  const jobs = [...workload.jobs, ...(escalation?.jobs ?? [])]
   // For handlers, those with a process of their own too: however the database was named, they find it here.
   process.env.DATABASE_URL = databaseUrl
   const millrace = await lifecycle.start({
@@ -67,11 +70,16 @@ export async function startWorker(lifecycle: Lifecycle, plan: WorkerPlan): Promi
       if (started !== undefined) await within(WORKLOAD_STOP_MS, started.stop())
     },
   })
-  if (workload.handlers.length === 0) return undefined
+  if (workload.handlers.length === 0 && escalation === undefined) return undefined
+  const delivery = await lifecycle.start({
+    name: 'escalation',
+    begin: async () => escalation?.attach({ millrace, logger }),
+    end: async (attached) => attached?.stop(),
+  })
   const finished = countOfFinished(millrace)
   const worker = await lifecycle.start({
     name: 'worker',
-    begin: () => millrace.work(workOptionsOf(plan)),
+    begin: () => millrace.work(workOptionsOf(plan, delivery)),
     end: (started) => drain(started, plan, finished),
   })
   await workload.ready?.({ ...context, worker })
@@ -100,17 +108,21 @@ async function drain(
 }
 
 /** An option wins over its variable, and a variable over what the workload says. */
-function workOptionsOf({ workload, options }: WorkerPlan): WorkOptions {
-  const { handlers, middleware = [] } = workload
+function workOptionsOf({ workload, options }: WorkerPlan, delivery: Delivery | undefined): WorkOptions {
+  const { middleware = [] } = workload
+  const handlers = [...workload.handlers, ...(delivery?.handlers ?? [])]
   const contracts = handlers.map(({ contract }) => contract)
   const settings = workSettingsFrom(process.env, contracts, workload.settings)
   const { concurrency, queues, grace, lease, overload, deadLetterAlertAt } = options
   return {
     ...settings,
+    // Lanes name their queues, and none of the workload's would take the deliveries.
+    ...(settings.lanes &&
+      delivery && { lanes: { escalation: { slots: 2, queues: [ESCALATION_QUEUE] }, ...settings.lanes } }),
     handlers,
     middleware,
     concurrency,
-    ...(queues && { queues }),
+    ...(queues && { queues: delivery === undefined ? queues : [...queues, ESCALATION_QUEUE] }),
     gracePeriod: grace,
     lease: { ...settings.lease, ...lease },
     overload: { ...settings.overload, ...overload },

@@ -70,6 +70,7 @@ function problemsOf(candidate: unknown): string[] {
     schedules = [],
     workflows = [],
     migrations = [],
+    escalation,
     setup,
     start,
     ready,
@@ -83,6 +84,8 @@ function problemsOf(candidate: unknown): string[] {
   problems.push(...listProblems('workflows', workflows, isWorkflow, 'a workflow made by defineWorkflow'))
   const sets = Array.isArray(migrations) ? migrations : [migrations]
   problems.push(...listProblems('migrations', sets, isMigrations, '{ schema, folder }'))
+  if (escalation !== undefined && !isEscalation(escalation))
+    problems.push('`escalation` is not an escalation made by defineEscalation')
   for (const [key, value] of Object.entries({ setup, start, ready })) {
     if (value !== undefined && typeof value !== 'function')
       problems.push(`\`${key}\` is ${kindOf(value)}, not a function`)
@@ -105,6 +108,11 @@ function isImplementation(value: unknown): boolean {
   const { contract, handler } = (value ?? {}) as Record<string, unknown>
   const isIsolated = (handler as { isolation?: unknown } | undefined)?.isolation !== undefined
   return isContract(contract) && (typeof handler === 'function' || isIsolated)
+}
+
+function isEscalation(value: unknown): boolean {
+  const { jobs, attach } = (value ?? {}) as Record<string, unknown>
+  return Array.isArray(jobs) && typeof attach === 'function'
 }
 
 function isSchedule(value: unknown): boolean {

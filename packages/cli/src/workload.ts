@@ -1,4 +1,5 @@
 // What `millrace dev` and `millrace work` run. Only types: a workload needs no command line to be imported or tested.
+import type { Escalation } from '@millrace/escalation'
 import type {
   Implementation,
   JobContract,
@@ -26,6 +27,11 @@ export interface Workload {
   readonly schedules?: readonly Schedule[]
   /** Every workflow that this program starts or carries on. The contracts of their steps need not be listed in `jobs`. */
   readonly workflows?: readonly WorkflowDefinition[]
+  /**
+   * Tells people about dead jobs and alerts: see defineEscalation. `dev` and `work` deliver, whatever queues they serve
+   * besides; other programs need not know it.
+   */
+  readonly escalation?: Escalation
   /** Lanes, timeouts, memory limits, lease and the like of its workers; WORKER_* variables and options override them. */
   readonly settings?: WorkSettings
   /** The role of ctx.tenantDb, if handlers use it. */

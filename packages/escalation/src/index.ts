@@ -1,2 +1,12 @@
 // The public surface, by name.
-export {}
+export { type Channel, type Message, SendFailed, type SendOutcome, type Transports } from './channel.ts'
+export { type DigestOptions, digest, type EmailOptions, email } from './channels/email.ts'
+export { type PagerDutyOptions, pagerduty } from './channels/pagerduty.ts'
+export { type SlackOptions, slack } from './channels/slack.ts'
+export { type WebhookOptions, webhook } from './channels/webhook.ts'
+export { type Delivery, defineEscalation, type Escalation, type EscalationOptions } from './escalation.ts'
+export type { Fault, News } from './fault.ts'
+export type { Links } from './links.ts'
+export type { Mail, MailOptions } from './mailer.ts'
+export type { BusinessHours } from './response-time.ts'
+export type { Policy } from './routing.ts'
