@@ -12,6 +12,7 @@ import {
 } from 'millrace'
 import type { WorkerOptions } from './commands/worker-options.ts'
 import type { Lifecycle } from './lifecycle.ts'
+import { startTracing } from './tracing.ts'
 import type { StartContext, Workload } from './workload.ts'
 
 export interface WorkerPlan {
@@ -38,6 +39,7 @@ export async function startWorker(lifecycle: Lifecycle, plan: WorkerPlan): Promi
   const jobs = [...workload.jobs, ...(escalation?.jobs ?? [])]
   // For handlers, those with a process of their own too: however the database was named, they find it here.
   process.env.DATABASE_URL = databaseUrl
+  await startTracing(lifecycle, workload, logger)
   const millrace = await lifecycle.start({
     name: 'client',
     begin: async () => {

@@ -18,6 +18,7 @@ import { endsStep, giveBack, type Settlement, settle } from '../store/settlement
 import { type DeadWorker, rescueNeeds, workerExpire } from '../store/workers.ts'
 import type { Ticker } from './loop.ts'
 import type { MetricFlush } from './metric-flush.ts'
+import { writeRescuedSpan } from './rescued-span.ts'
 
 const BATCH = 200
 /** The third crash of a job makes it a dead letter. */
@@ -75,7 +76,8 @@ export class Rescuer implements Ticker<RescueResult> {
       (tx) => jobOrphans(tx, BATCH),
       (orphan) => this.#settlementOf(orphan),
     )
-    this.#services.wake(new Set(orphans.map((orphan) => orphan.queue)))
+    this.#services.wake(new Set(orphans.map(({ row }) => row.queue)))
+    for (const { row, settlement } of orphans) writeRescuedSpan(row, settlement)
     return orphans.length
   }
 
@@ -91,7 +93,7 @@ export class Rescuer implements Ticker<RescueResult> {
   async #settleLocked<Found extends Overdue & Partial<Orphan>>(
     find: (tx: Session) => Promise<Found[]>,
     settlementOf: (found: Found) => Settlement,
-  ): Promise<Found[]> {
+  ): Promise<{ row: Found; settlement: Settlement }[]> {
     const { events, metrics } = this.#services
     const found = await this.#inOneTransaction(find, settlementOf).catch((error: unknown) => {
       if (!isRefused(error)) throw error
@@ -112,7 +114,7 @@ export class Rescuer implements Ticker<RescueResult> {
     }
     const ended = found.filter(({ settlement }) => endsStep(settlement))
     this.#services.onStepsEnded(ended.flatMap(({ row }) => row.workflowId ?? []))
-    return found.map(({ row }) => row)
+    return found
   }
 
   #inOneTransaction<Found>(

@@ -29,6 +29,11 @@ export interface Orphan {
   host: string | null
   pid: number | null
   endedReason: string | null
+  attempt: number
+  tenant: string | null
+  startedAt: Date | null
+  traceParent: string | null
+  correlationId: string
 }
 
 export function jobOrphans(session: Session, limit: number): Promise<Orphan[]> {

@@ -1,7 +1,7 @@
 -- Running jobs whose worker holds no lease any more. To be settled in the same transaction.
 -- Params:  $1 limit int
 -- Returns: id, run_id, type, queue, crashes, cancel_requested, workflow_id, worker_id; host, pid and ended_reason of the worker: null if
---          it is forgotten
+--          it is forgotten; attempt, tenant, started_at, trace_parent and correlation_id, for the span of the run
 -- Locks:   those job rows, in id order, skipping what somebody is settling right now.
 -- Index:   job_running_idx, worker_pkey, then job_pkey. Found without an order and locked by id: asked for both at once,
 --          a planner that believes the table to be empty walks over all of job_pkey.
@@ -20,7 +20,8 @@ with orphaned as materialized (
 )
 select
   job.id, job.run_id, job.type, job.queue, job.crashes, job.cancel_requested_at is not null as cancel_requested, job.workflow_id,
-  job.worker_id, worker.host, worker.pid, worker.ended_reason
+  job.worker_id, worker.host, worker.pid, worker.ended_reason, job.attempt, job.tenant, job.started_at, job.trace_parent,
+  coalesce(job.correlation_id, 'job-' || job.id) as correlation_id
 from millrace.job
 left join millrace.worker on worker.id = job.worker_id
 where job.status = 'processing'
