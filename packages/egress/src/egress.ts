@@ -5,7 +5,7 @@ import { boundedBody } from './bounded-body.ts'
 import { type Budget, budgetFrom } from './budget.ts'
 import { guardedConnector } from './connector.ts'
 import { Deadline } from './deadline.ts'
-import { EgressBudgetExceeded, EgressFailed, EgressRefused, shownUrl } from './errors.ts'
+import { EgressBudgetExceeded, EgressError, EgressFailed, EgressRefused, shownUrl } from './errors.ts'
 import { Guard, type Resolve } from './guard.ts'
 import { networkError } from './network-error.ts'
 import { type Outgoing, outgoingFrom, redirected, targetUrl } from './outgoing.ts'
@@ -86,7 +86,7 @@ class Caller {
   constructor(guard: Guard, agent: Agent, { userAgent = 'millrace', allowDowngrade = false }: EgressOptions) {
     this.#guard = guard
     this.#agent = agent
-    this.#userAgent = userAgent
+    this.#userAgent = checkedUserAgent(userAgent)
     this.#allowDowngrade = allowDowngrade
   }
 
@@ -174,6 +174,17 @@ class Caller {
   }
 }
 
+function checkedUserAgent(userAgent: string): string {
+  try {
+    return new Headers({ 'user-agent': userAgent }).get('user-agent') ?? ''
+  } catch {
+    throw new EgressError(
+      'invalid_option',
+      'createEgress cannot use its userAgent: it has characters that HTTP forbids.',
+    )
+  }
+}
+
 function responseHeaders(raw: Record<string, string | string[] | undefined>): Headers {
   const headers = new Headers()
   for (const [name, values] of Object.entries(raw)) {
@@ -192,7 +203,9 @@ function response(answer: Answer, { url, method }: Outgoing, hops: number, { bud
   }
   let body: ReadableStream<Uint8Array> | null = null
   if (method === 'HEAD' || NO_BODY.has(status)) {
-    source.resume()
+    // A server may send a body with 205 all the same, and it may be endless.
+    if (status === 205) source.destroy()
+    else source.resume()
     deadline.end()
   } else {
     body = boundedBody({ source, headers, budget, deadline, shown })

@@ -84,6 +84,7 @@ test('budgets and ports that cannot work are refused when the program starts', a
   expect(() => createEgress({ budget: { maxBytes: 0 } })).toThrow('maxBytes is 0')
   expect(() => createEgress({ budget: { totalMs: Number.POSITIVE_INFINITY } })).toThrow('totalMs is Infinity')
   expect(() => createEgress({ budget: { timeout: 5 } as object })).toThrow('A budget has no "timeout"')
+  expect(() => createEgress({ userAgent: 'a\r\nb: c' })).toThrow('userAgent')
   await using egress = createEgress()
   expect(() => egress.withBudget({ idleMs: -1 })).toThrow('idleMs is -1')
 })

@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream'
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib'
 import { EgressRefused } from '@millrace/egress'
+import { Agent } from 'undici'
 import { expect, test } from 'vitest'
 import { egressTo, failureOf, startServer } from './support/servers.ts'
 
@@ -173,4 +174,40 @@ test.each(['CONNECT', 'TRACE', 'GET /\r\n'])('the method %j is refused', async (
   await using server = await startServer((_request, response) => response.end())
   await using egress = egressTo([server])
   expect(await failureOf(egress.fetch(server.origin, { method }))).toMatchObject({ code: 'invalid_request' })
+})
+
+test('an event stream is read while the server still writes it', async () => {
+  let next: (() => void) | undefined
+  await using server = await startServer((_request, response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' }).write('data: 1\n\n')
+    next = () => response.end('data: 2\n\n')
+  })
+  await using egress = egressTo([server])
+  const response = await egress.fetch(server.origin)
+  const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader()
+  expect(await reader?.read()).toEqual({ done: false, value: 'data: 1\n\n' })
+  next?.()
+  expect(await reader?.read()).toEqual({ done: false, value: 'data: 2\n\n' })
+  expect(await reader?.read()).toMatchObject({ done: true })
+})
+
+test('an answer can be cloned, and both copies be read', async () => {
+  await using server = await startServer((_request, response) => response.end('{"a":1}'))
+  await using egress = egressTo([server])
+  const response = await egress.fetch(server.origin)
+  const copy = response.clone()
+  expect(await Promise.all([response.json(), copy.text()])).toEqual([{ a: 1 }, '{"a":1}'])
+})
+
+test('another dispatcher in the call does not get around the guard', async () => {
+  await using server = await startServer((_request, response) => response.end())
+  await using egress = egressTo([])
+  const init = {
+    dispatcher: new Agent(),
+    keepalive: true,
+    cache: 'no-store',
+    credentials: 'include',
+  } as object as RequestInit
+  expect(await failureOf(egress.fetch(server.origin, init))).toMatchObject({ code: 'address_refused' })
+  expect(server.requests).toEqual([])
 })

@@ -71,9 +71,16 @@ export async function startCanary({ port = 0, host = '127.0.0.1' } = {}): Promis
   }
 }
 
-/** An egress that may call these servers and no other local one. */
+/**
+ * An egress that may call these servers and no other local one. It resolves no names, so that a test of a guard that is
+ * broken does not ask the real DNS.
+ */
 export function egressTo(servers: readonly Pick<TestServer, 'target'>[], options: EgressOptions = {}): Egress {
-  return createEgress({ allow: servers.map(({ target }) => target), ...options })
+  return createEgress({ allow: servers.map(({ target }) => target), resolve: neverResolve, ...options })
+}
+
+async function neverResolve(hostname: string): Promise<never> {
+  throw new Error(`The test resolves no names, but was asked for ${hostname}`)
 }
 
 /** The error that a call ends with. */
