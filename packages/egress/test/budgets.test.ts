@@ -28,16 +28,18 @@ async function bomb(encoder: NodeJS.ReadWriteStream, megabytes: number): Promise
   return Buffer.concat(parts)
 }
 
-const encoders: Record<string, (() => NodeJS.ReadWriteStream) | undefined> = {
+/** Only Node 22.15 and newer have zstd, and ask servers for it. */
+const { createZstdCompress } = zlib as { createZstdCompress?: () => NodeJS.ReadWriteStream }
+
+const encoders: Record<string, () => NodeJS.ReadWriteStream> = {
   gzip: () => zlib.createGzip({ level: 1 }),
   deflate: () => zlib.createDeflate({ level: 1 }),
   br: () => zlib.createBrotliCompress({ params: { [zlib.constants.BROTLI_PARAM_QUALITY]: 1 } }),
-  zstd: (zlib as unknown as Record<string, (() => NodeJS.ReadWriteStream) | undefined>).createZstdCompress,
+  ...(createZstdCompress ? { zstd: () => createZstdCompress() } : {}),
 }
 
 test.each(Object.keys(encoders))('a compression bomb in %s is stopped at the budget', async (encoding) => {
-  const make = encoders[encoding]
-  if (make === undefined) return // this Node has no zstd, and asks servers for none
+  const make = encoders[encoding] as () => NodeJS.ReadWriteStream
   const bytes = await bomb(make(), 256)
   expect(bytes.length).toBeLessThan(2 * MEGABYTE)
   await using server = await startServer((_request, response) => {
