@@ -247,6 +247,13 @@ create view millrace.delayed_jobs_dlq with (security_invoker=true) as
     status
    from millrace.dead_letter_jobs;
 
+create table millrace.duty (
+  name   text not null,
+  holder text not null,
+  until  timestamptz not null,
+  constraint duty_pkey primary key (name)
+);
+
 create table millrace.escalation (
   id               bigint not null generated always as identity,
   kind             text not null,

@@ -1,10 +1,14 @@
-// GET /healthz, /readyz and /: whether the process lives, whether it can work, and what it runs.
+// GET /healthz, /readyz, /metrics and /: whether the process lives, whether it can work, what it measures, what it runs.
+
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import type { Page } from '@millrace/telemetry'
 
 export interface Health {
   /** Why no work can be done right now, or undefined. */
   obstacle(): Promise<string | undefined>
+  /** What to answer a scrape; undefined: nothing is measured yet. */
+  metrics(accept: string | undefined): Promise<Page> | undefined
   /** What is running, for people. */
   describe(): Record<string, unknown>
 }
@@ -29,7 +33,7 @@ export async function serveHealth(address: { host: string; port: number }, healt
   const server = createServer(limits, (request, response) => {
     respond(request, health, startedAt)
       .catch((error: unknown): Answer => [500, { error: error instanceof Error ? error.message : String(error) }])
-      .then(([status, body]) => send(response, status, body))
+      .then((answer) => send(response, answer))
       // The body cannot be written as JSON, or the connection is in no state for an answer.
       .catch(() => response.destroy())
   })
@@ -41,9 +45,9 @@ export async function serveHealth(address: { host: string; port: number }, healt
   return { url: `http://${inUrl(address.host)}:${port}`, stop: () => close(server) }
 }
 
-type Answer = [status: number, body: object]
+type Answer = [status: number, body: object] | Page
 
-async function respond({ method, url }: IncomingMessage, health: Health, startedAt: number): Promise<Answer> {
+async function respond({ method, url, headers }: IncomingMessage, health: Health, startedAt: number): Promise<Answer> {
   if (method !== 'GET' && method !== 'HEAD') return [405, { error: 'only GET' }]
   switch (pathOf(url ?? '/')) {
     case '/healthz':
@@ -52,10 +56,12 @@ async function respond({ method, url }: IncomingMessage, health: Health, started
       const reason = await health.obstacle()
       return reason === undefined ? [200, { status: 'ready' }] : [503, { status: 'not ready', reason }]
     }
+    case '/metrics':
+      return health.metrics(headers.accept) ?? [503, { error: 'the process is starting: there are no metrics yet' }]
     case '/':
       return [200, health.describe()]
     default:
-      return [404, { error: 'not found', endpoints: ['/', '/healthz', '/readyz'] }]
+      return [404, { error: 'not found', endpoints: ['/', '/healthz', '/readyz', '/metrics'] }]
   }
 }
 
@@ -65,9 +71,12 @@ function pathOf(target: string): string {
   return path || '/'
 }
 
-function send(response: ServerResponse, status: number, body: object): void {
-  response.writeHead(status, { 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store' })
-  response.end(`${JSON.stringify(body, null, 2)}\n`)
+function send(response: ServerResponse, answer: Answer): void {
+  const [status, type, text] = Array.isArray(answer)
+    ? [answer[0], 'application/json; charset=utf-8', `${JSON.stringify(answer[1], null, 2)}\n`]
+    : [200, answer.contentType, answer.body]
+  response.writeHead(status, { 'content-type': type, 'cache-control': 'no-store' })
+  response.end(text)
 }
 
 function listen(server: Server, { host, port }: { host: string; port: number }): Promise<void> {

@@ -4,14 +4,14 @@ import { counted } from './worker-process.ts'
 /** What is running: an aligned block for the terminal, an object for `GET /` and the log. */
 export class Summary {
   readonly #lines: [label: string, value: string, kind?: 'secret'][] = []
-  #lanes: readonly LaneDescription[] = []
+  #lanes: readonly Omit<LaneDescription, 'running'>[] = []
 
   add(label: string, value: string): void {
     this.#lines.push([label, value])
   }
 
   addWorker({ id, lanes }: Pick<Worker, 'id' | 'lanes'>): void {
-    this.#lanes = lanes
+    this.#lanes = lanes.map(({ running: _, ...lane }) => lane)
     this.add('Worker', id)
     this.add('Lanes', lanes.map(laneText).join(', '))
   }

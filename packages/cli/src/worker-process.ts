@@ -12,6 +12,7 @@ import {
 } from 'millrace'
 import type { WorkerOptions } from './commands/worker-options.ts'
 import type { Lifecycle } from './lifecycle.ts'
+import type { ProcessMetrics } from './process-metrics.ts'
 import { startTracing } from './tracing.ts'
 import type { StartContext, Workload } from './workload.ts'
 
@@ -24,6 +25,8 @@ export interface WorkerPlan {
   readonly mode: StartContext['mode']
   /** Adds a line to the summary. */
   announce(label: string, value: string): void
+  /** Undefined: nothing scrapes this process. */
+  readonly metrics: ProcessMetrics | undefined
   /** Tells what becomes of jobs. */
   tell(millrace: Millrace): void
   /** An operator asked the worker to stop: the process ends with it. */
@@ -53,6 +56,7 @@ export async function startWorker(lifecycle: Lifecycle, plan: WorkerPlan): Promi
     },
     end: (client) => client.close(),
   })
+  await plan.metrics?.start(lifecycle, millrace, workload)
   plan.tell(millrace)
   millrace.events.on('worker_asked', ({ request }) => {
     if (request?.kind !== 'stop') return
@@ -81,7 +85,11 @@ export async function startWorker(lifecycle: Lifecycle, plan: WorkerPlan): Promi
   const finished = countOfFinished(millrace)
   const worker = await lifecycle.start({
     name: 'worker',
-    begin: () => millrace.work(workOptionsOf(plan, delivery)),
+    begin: async () => {
+      const started = await millrace.work(workOptionsOf(plan, delivery))
+      plan.metrics?.watch(started)
+      return started
+    },
     end: (started) => drain(started, plan, finished),
   })
   await workload.ready?.({ ...context, worker })

@@ -71,6 +71,7 @@ function problemsOf(candidate: unknown): string[] {
     workflows = [],
     migrations = [],
     escalation,
+    metrics = [],
     setup,
     start,
     ready,
@@ -86,6 +87,9 @@ function problemsOf(candidate: unknown): string[] {
   problems.push(...listProblems('migrations', sets, isMigrations, '{ schema, folder }'))
   if (escalation !== undefined && !isEscalation(escalation))
     problems.push('`escalation` is not an escalation made by defineEscalation')
+  problems.push(
+    ...listProblems('metrics', metrics, isMetric, 'a metric made by defineCounter, defineGauge or defineHistogram'),
+  )
   for (const [key, value] of Object.entries({ setup, start, ready })) {
     if (value !== undefined && typeof value !== 'function')
       problems.push(`\`${key}\` is ${kindOf(value)}, not a function`)
@@ -128,6 +132,11 @@ function isMigrations(value: unknown): boolean {
 function isWorkflow(value: unknown): boolean {
   const { name, steps } = (value ?? {}) as Record<string, unknown>
   return typeof name === 'string' && Array.isArray(steps)
+}
+
+function isMetric(value: unknown): boolean {
+  const { name, metric } = (value ?? {}) as Record<string, unknown>
+  return typeof name === 'string' && typeof metric === 'object'
 }
 
 function kindOf(value: unknown): string {

@@ -1,5 +1,6 @@
 // What `millrace dev` and `millrace work` run. Only types: a workload needs no command line to be imported or tested.
 import type { Escalation } from '@millrace/escalation'
+import type { DefinedMetric } from '@millrace/telemetry'
 import type {
   Implementation,
   JobContract,
@@ -34,6 +35,8 @@ export interface Workload {
   readonly escalation?: Escalation
   /** Lanes, timeouts, memory limits, lease and the like of its workers; WORKER_* variables and options override them. */
   readonly settings?: WorkSettings
+  /** What it measures itself, made by defineCounter, defineGauge and defineHistogram: on the page of /metrics. */
+  readonly metrics?: readonly DefinedMetric[]
   /** The role of ctx.tenantDb, if handlers use it. */
   readonly tenantRole?: string
   /**

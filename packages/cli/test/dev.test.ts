@@ -104,7 +104,7 @@ test.each([
   [fixture('no-workload.js'), /^error: \S+ exports only jobs, so there is no workload in it\. Expected an ES module/],
   [
     fixture('misshapen.js'),
-    /does not export a workload: `jobs\[0\]` is not a contract made by defineJob; `handlers` is a string, not an array; `workflows\[0\]` is not a workflow made by defineWorkflow; `start` is a number, not a function\. Expected/,
+    /does not export a workload: `jobs\[0\]` is not a contract made by defineJob; `handlers` is a string, not an array; `workflows\[0\]` is not a workflow made by defineWorkflow; `metrics\[0\]` is not a metric made by defineCounter, defineGauge or defineHistogram; `start` is a number, not a function\. Expected/,
   ],
 ])('dev refuses %s and says why', async (module, message) => {
   await using dev = new Program(['dev', module])

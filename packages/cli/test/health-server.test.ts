@@ -4,7 +4,11 @@ import { type Health, serveHealth } from '#src/health-server'
 import { get } from './support/program.ts'
 import { setup } from './support/supervised.ts'
 
-const ready: Health = { obstacle: async () => undefined, describe: () => ({ kind: 'test' }) }
+const ready: Health = {
+  obstacle: async () => undefined,
+  metrics: () => undefined,
+  describe: () => ({ kind: 'test' }),
+}
 
 async function serve(health: Partial<Health> = {}) {
   const server = await serveHealth({ host: '127.0.0.1', port: 0 }, { ...ready, ...health })

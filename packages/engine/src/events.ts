@@ -30,12 +30,42 @@ export interface BreakerEvent {
   isOwn: boolean
 }
 
+/** So many jobs of a queue, type and tenant. */
+export interface CountedJobs {
+  queue: string
+  type: string
+  tenant: string | null
+  count: number
+}
+
+/** How a run ended. */
+export interface RunEnd {
+  job: JobRef
+  /** From the start of the handler to its end. */
+  durationMs: number
+  /** From the time at which the job was first due to now. */
+  ageMs: number
+}
+
 export interface MillraceEvents {
-  job_started: { job: JobRef }
+  /**
+   * This process has written so many jobs of a type. Jobs of the caller's own transaction are counted when they are written,
+   * whether it commits or not.
+   */
+  jobs_enqueued: CountedJobs
+  /** This process has cancelled so many jobs that waited. */
+  jobs_cancelled: CountedJobs
+  /** `waitMs`: how long the job had been due when it was claimed. */
+  job_started: { job: JobRef; waitMs: number }
   job_completed: { job: JobRef; durationMs: number }
+  /** As job_completed, with the age of the job. */
+  job_succeeded: RunEnd
+  /** An attempt failed, and the job is tried again, or it is dead. */
+  job_failed: RunEnd & { failure: Failure; willRetry: boolean }
   /** What a handler said by ctx.progress was stored: about once a second at most. */
   job_progress: { job: JobRef; progress: Progress }
-  job_cancelled: { job: JobRef; reason: string }
+  /** A running job has ended as cancelled. */
+  job_cancelled: RunEnd & { reason: string }
   job_snoozed: { job: JobRef; delayMs: number }
   job_retry_scheduled: { job: JobRef; failure: Failure; delayMs: number }
   job_died: { job: JobRef; reason: DeadReason; failure: Failure; dropped: boolean }
@@ -47,6 +77,8 @@ export interface MillraceEvents {
   job_rescued: {
     id: string
     type: string
+    queue: string
+    tenant: string | null
     outcome: 'requeued' | 'dead' | 'cancelled'
     reason: DeadReason | null
     worker: { id: string; host: string; pid: number } | null

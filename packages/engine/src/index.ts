@@ -34,6 +34,7 @@ export type {
   RedriveOptions,
   ResolveResult,
 } from './client/dead-letters.ts'
+export type { Duties } from './client/duties.ts'
 export type { EncryptionKeys, KeysProgress, KeyUse, RotationResult } from './client/encryption-keys.ts'
 export type { EnqueueByTypeOptions } from './client/enqueue-by-type.ts'
 export type { EnqueueAnswer, EnqueueItem, EnqueueItemsOptions } from './client/enqueue-items.ts'
@@ -198,7 +199,7 @@ export {
   WorkflowNotFound,
   WorkflowTimeout,
 } from './errors.ts'
-export type { BreakerEvent, Events, JobRef, MillraceEvents, WorkflowRef } from './events.ts'
+export type { BreakerEvent, CountedJobs, Events, JobRef, MillraceEvents, RunEnd, WorkflowRef } from './events.ts'
 export type { Failure } from './failure.ts'
 export type { BreakerCallOptions } from './governance/breaker-call.ts'
 export type { BudgetSourceReading, BudgetStatus } from './governance/budget-status.ts'
@@ -310,6 +311,7 @@ export type { SnapshotHolder } from './store/upkeep.ts'
 export type { DeadLetterVitals, StuckRun, WorkerDeath } from './store/vitals.ts'
 export type { WorkerRequest } from './store/workers.ts'
 export type { StartedWorkflow, WorkflowFilter, WorkflowStep } from './store/workflows.ts'
+export { VERSION as version } from './version.ts'
 export { type WorkSettings, workSettingsFrom } from './work-env.ts'
 export {
   type Handler,

@@ -11,6 +11,7 @@ import {
   type CorrelationTrace,
 } from './client/correlation.ts'
 import { DeadLetters, type RedriveOptions } from './client/dead-letters.ts'
+import { Duties } from './client/duties.ts'
 import { EncryptionKeys } from './client/encryption-keys.ts'
 import { type EnqueueByTypeOptions, enqueueByType } from './client/enqueue-by-type.ts'
 import {
@@ -100,6 +101,8 @@ export class Millrace {
   readonly search: JobSearch
   /** Jobs that form a graph. */
   readonly workflows: Workflows
+  /** Work that one process of all does at a time: take a duty, keep it, leave it. */
+  readonly duties: Duties
   /** The living workers of all processes: what they do, and to ask one to take no more jobs or to stop. */
   readonly workers: Workers
   /** What became of runs over hours and days, dead letters by day, and how the queues stand now. */
@@ -137,6 +140,7 @@ export class Millrace {
     this.workflows = area(new Workflows(services))
     this.workers = area(new Workers(services))
     this.reports = area(new Reports(services))
+    this.duties = area(new Duties(services))
     this.#workers = new ClientWorkers(services)
     this.#results = new Results(services, { isNotifyEnabled: services.isNotifyEnabled })
     this.#eraser = new Eraser(services)
@@ -145,6 +149,11 @@ export class Millrace {
     this.#breakerCalls = new BreakerCalls(services)
     this.#tenantWork = new TenantWork(services)
     this.#stats = new StatsReader(services)
+  }
+
+  /** Every contract that this client knows: those of `jobs`, and of the steps of its workflows. */
+  contracts(): readonly JobContract[] {
+    return this.#services.registry.contracts
   }
 
   /** Writes a job. Inside `{ tx }` it exists exactly if that transaction commits. */

@@ -7,6 +7,7 @@ import { serveHealth } from '../health-server.ts'
 import { JobDigest } from '../job-digest.ts'
 import { Lifecycle } from '../lifecycle.ts'
 import { createLogger } from '../log.ts'
+import { ProcessMetrics } from '../process-metrics.ts'
 import { Readiness } from '../readiness.ts'
 import { Summary } from '../summary.ts'
 import { tryNext } from '../try-next.ts'
@@ -29,6 +30,7 @@ The log tells each kind of failure once, and every ten seconds how many jobs hav
 Health:
   GET /healthz   200 while the process lives
   GET /readyz    200 while the worker's lease holds and the database answers, else 503 with the reason
+  GET /metrics   metrics for Prometheus, or OpenMetrics for those that ask for it
   GET /          what is running
 
 Examples:
@@ -76,8 +78,13 @@ async function dev({ workload, module }: Named, options: Options): Promise<void>
   const lifecycle = new Lifecycle(logger)
   const readiness = new Readiness(lifecycle)
   const summary = new Summary()
+  const metrics = new ProcessMetrics()
   await lifecycle.run(async () => {
-    const health = { obstacle: () => readiness.obstacle(), describe: () => summary.asObject() }
+    const health = {
+      obstacle: () => readiness.obstacle(),
+      describe: () => summary.asObject(),
+      metrics: (accept: string | undefined) => metrics.page(accept),
+    }
     const server = await lifecycle.start({
       name: 'health endpoints',
       begin: () => serveHealth(options, health),
@@ -108,6 +115,7 @@ async function dev({ workload, module }: Named, options: Options): Promise<void>
         databaseUrl: database.url,
         logger,
         options,
+        metrics,
         encryption: await encryptionOf(database, summary),
         mode: 'dev',
         announce: (label, value) => summary.add(label, value),

@@ -6,6 +6,7 @@ import { serveHealth } from '../health-server.ts'
 import { logJobs } from '../job-log.ts'
 import { Lifecycle } from '../lifecycle.ts'
 import { createLogger } from '../log.ts'
+import { ProcessMetrics } from '../process-metrics.ts'
 import { Readiness } from '../readiness.ts'
 import { Summary } from '../summary.ts'
 import { supervise } from '../supervisor/supervise.ts'
@@ -37,6 +38,7 @@ Health, with --port:
   GET /healthz   200 while the process lives
   GET /readyz    200 while the worker's lease holds and the database answers, else 503 with the reason; with --processes:
                  while at least one process is ready and none has died five times in a row before it was ready
+  GET /metrics   metrics for Prometheus, or OpenMetrics for those that ask for it; with --processes: of all processes
   GET /          what is running; with --processes: each process with its pid, state, restarts and worker id
 
 Exit codes:
@@ -72,7 +74,7 @@ export function workCommand(): Command {
         .env(PROCESSES_VARIABLE)
         .argParser(parseProcesses),
     )
-    .addOption(new Option('--port <port>', 'serve /healthz and /readyz on this port').argParser(parsePort))
+    .addOption(new Option('--port <port>', 'serve /healthz, /readyz and /metrics on this port').argParser(parsePort))
     .addOption(new Option('--host <address>', 'address of the health endpoints').env('HOST').default('0.0.0.0'))
   return addWorkerOptions(command).addHelpText('after', help).action(act)
 }
@@ -107,9 +109,14 @@ async function work(
   const lifecycle = new Lifecycle(logger, supervised?.stopRequests(logger))
   const readiness = new Readiness(lifecycle)
   const summary = new Summary()
+  const metrics = metricsOf(options, supervised)
   await lifecycle.run(async () => {
     if (port !== undefined) {
-      const health = { obstacle: () => readiness.obstacle(), describe: () => summary.asObject() }
+      const health = {
+        obstacle: () => readiness.obstacle(),
+        describe: () => summary.asObject(),
+        metrics: (accept: string | undefined) => metrics?.page(accept),
+      }
       const server = await lifecycle.start({
         name: 'health endpoints',
         begin: () => serveHealth({ host, port }, health),
@@ -127,6 +134,7 @@ async function work(
       databaseUrl,
       logger,
       options,
+      metrics,
       encryption: encryptionFrom(process.env),
       mode: 'work',
       announce: (label, value) => summary.add(label, value),
@@ -140,4 +148,14 @@ async function work(
     if (process.stdout.isTTY && supervised === undefined) process.stdout.write(summary.asText())
     else logger.info(summary.asObject(), 'running')
   })
+}
+
+/** Undefined: nothing scrapes this process. */
+function metricsOf({ port }: Options, supervised: Supervised | undefined): ProcessMetrics | undefined {
+  if (supervised?.isScraped) {
+    const metrics = new ProcessMetrics(supervised.number, (last) => supervised.sendMetrics(last))
+    supervised.answerMetrics(() => metrics.snapshot())
+    return metrics
+  }
+  return port === undefined ? undefined : new ProcessMetrics()
 }

@@ -1,6 +1,7 @@
 // One worker process, as its supervisor sees it.
 import type { ChildProcess } from 'node:child_process'
-import { type Condition, reportIn, type StartFailure } from './messages.ts'
+import type { Snapshot } from '@millrace/telemetry'
+import { type Condition, METRICS_REQUEST, reportIn, type StartFailure } from './messages.ts'
 
 export interface Exit {
   readonly code: number | null
@@ -21,6 +22,8 @@ export class Child {
   #failure: StartFailure | undefined
   #isAsked = false
   #isLeaving = false
+  #lastMetrics: Snapshot = []
+  #onMetrics: (() => void)[] = []
 
   constructor(process: ChildProcess) {
     this.#process = process
@@ -72,6 +75,25 @@ export class Child {
     return this.#readyAt === undefined ? 0 : performance.now() - this.#readyAt
   }
 
+  /** What it last sent of its metrics. */
+  get lastMetrics(): Snapshot {
+    return this.#lastMetrics
+  }
+
+  /** Its metrics as they are now, or, if it does not answer in time, as it sent them last. */
+  async metrics(withinMs: number): Promise<Snapshot> {
+    if (!this.#process.connected) return this.#lastMetrics
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, withinMs)
+      this.#onMetrics.push(() => {
+        clearTimeout(timer)
+        resolve()
+      })
+      this.#process.send(METRICS_REQUEST, () => {})
+    })
+    return this.#lastMetrics
+  }
+
   /** Asks it to stop, and kills it if it has not ended by then. */
   async stop(withinMs: number): Promise<void> {
     if (!this.#isAsked) {
@@ -94,6 +116,11 @@ export class Child {
     if (report === undefined) return
     if ('startFailure' in report) {
       this.#failure = report.startFailure
+      return
+    }
+    if ('metrics' in report) {
+      this.#lastMetrics = report.metrics
+      for (const heard of this.#onMetrics.splice(0)) heard()
       return
     }
     if ('isLeaving' in report) {

@@ -56,6 +56,11 @@ export class Slot {
     return this.#isLeft
   }
 
+  /** Every process of this place that has not ended. */
+  get alive(): readonly Child[] {
+    return [...this.#alive]
+  }
+
   get isReady(): boolean {
     return this.#current?.state === 'ready'
   }

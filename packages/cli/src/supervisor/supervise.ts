@@ -7,6 +7,7 @@ import { createLogger } from '../log.ts'
 import { Readiness } from '../readiness.ts'
 import { stopSignals } from '../signals.ts'
 import { counted } from '../worker-process.ts'
+import { CollectedMetrics } from './collected-metrics.ts'
 import { LeaseEnder } from './lease-ender.ts'
 import { restartTimes } from './restart-pause.ts'
 import { Supervisor } from './supervisor.ts'
@@ -37,7 +38,7 @@ export async function supervise(options: SuperviseOptions): Promise<void> {
     processes,
     times: restartTimes,
     stopMs: Math.min(graceMs + STOP_MARGIN_MS, MAX_TIMER_MS),
-    fork: forkWorker,
+    fork: (number) => forkWorker(number, { isScraped: options.port !== undefined }),
   })
   const leases = new LeaseEnder({ databaseUrl, schema }, logger)
   logSupervisor(supervisor, logger)
@@ -69,10 +70,15 @@ async function startHealth(
   if (port === undefined) return undefined
   const readiness = new Readiness(lifecycle)
   const database = namedDatabase(databaseUrl).description
+  const metrics = new CollectedMetrics(() => supervisor.alive)
   const describe = () => ({ module, database, pid: process.pid, processes: supervisor.processes })
   const server = await lifecycle.start({
     name: 'health endpoints',
-    begin: () => serveHealth({ host, port }, { obstacle: () => readiness.obstacle(), describe }),
+    begin: () =>
+      serveHealth(
+        { host, port },
+        { obstacle: () => readiness.obstacle(), describe, metrics: (accept) => metrics.page(accept) },
+      ),
     end: (started) => started.stop(),
   })
   await readiness.watchDatabase(databaseUrl, schema)

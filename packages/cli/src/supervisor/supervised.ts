@@ -1,4 +1,5 @@
 // The side of the worker process: it says whether it is ready, why it could not start, and stops with its supervisor.
+import type { Snapshot } from '@millrace/telemetry'
 import {
   DatabaseConflict,
   DatabaseTimeout,
@@ -9,24 +10,31 @@ import {
 } from 'millrace'
 import type { StopRequests } from '../signals.ts'
 import { WorkloadUnusable } from '../workload-module.ts'
-import type { Condition, FailureKind, Message, Report } from './messages.ts'
+import { type Condition, type FailureKind, isMetricsRequest, type Message, type Report } from './messages.ts'
 
 /** The number of this process. Only a supervisor sets it. */
 export const NUMBER_VARIABLE = 'MILLRACE_PROCESS'
+/** Set by a supervisor that serves metrics. */
+export const METRICS_VARIABLE = 'MILLRACE_PROCESS_METRICS'
 const LOOK_MS = 200
 
 export class Supervised {
   readonly number: number
+  /** The supervisor wants its metrics. */
+  readonly isScraped: boolean
 
-  private constructor(number: number) {
+  private constructor(number: number, isScraped: boolean) {
     this.number = number
+    this.isScraped = isScraped
   }
 
   /** Undefined when no supervisor started this process. To be asked once: what handlers start must not inherit the number. */
   static detect(): Supervised | undefined {
     const number = Number(process.env[NUMBER_VARIABLE])
+    const isScraped = process.env[METRICS_VARIABLE] !== undefined
     delete process.env[NUMBER_VARIABLE]
-    return process.send !== undefined && number >= 1 ? new Supervised(number) : undefined
+    delete process.env[METRICS_VARIABLE]
+    return process.send !== undefined && number >= 1 ? new Supervised(number, isScraped) : undefined
   }
 
   /**
@@ -63,6 +71,17 @@ export class Supervised {
     }
     look()
     setInterval(look, LOOK_MS).unref()
+  }
+
+  /** Answers the supervisor with the metrics of this process, whenever it asks. */
+  answerMetrics(snapshot: () => Promise<Snapshot>): void {
+    process.on('message', async (message) => {
+      if (isMetricsRequest(message)) await this.sendMetrics(await snapshot())
+    })
+  }
+
+  sendMetrics(metrics: Snapshot): Promise<boolean> {
+    return tell({ metrics })
   }
 
   /** An operator asked this worker to stop: the supervisor shall start no other one in its place. */

@@ -67,6 +67,11 @@ export class Supervisor extends EventEmitter<SupervisorEvents> {
     return this.#slots.map((slot) => slot.status)
   }
 
+  /** Every process that has not ended, those that were replaced and are stopping too. */
+  get alive(): Child[] {
+    return this.#slots.flatMap((slot) => slot.alive)
+  }
+
   /** Why no work can be done, or why not all of it ever will; or undefined. */
   obstacle(): string | undefined {
     const hopeless = this.#slots.find((slot) => slot.failedStarts >= MAX_FAILED_STARTS)

@@ -1,13 +1,16 @@
 // The command line and environment of a worker process: those of its supervisor, without what is the supervisor's alone.
 import { type ChildProcess, fork } from 'node:child_process'
-import { NUMBER_VARIABLE } from './supervised.ts'
+import { METRICS_VARIABLE, NUMBER_VARIABLE } from './supervised.ts'
 
 const OWN_OPTIONS = ['--processes', '--port']
 export const PROCESSES_VARIABLE = 'WORKER_PROCESSES'
 
-export function forkWorker(number: number): ChildProcess {
+/** `isScraped`: the supervisor serves metrics, so the process counts for it. */
+export function forkWorker(number: number, { isScraped }: { isScraped: boolean }): ChildProcess {
   const [, program = '', ...args] = process.argv
-  return fork(program, workerArgs(args), { env: workerEnv(process.env, number) })
+  return fork(program, workerArgs(args), {
+    env: { ...workerEnv(process.env, number), ...(isScraped && { [METRICS_VARIABLE]: '1' }) },
+  })
 }
 
 /** `--port 80` and `--port=80` are both ways to say it. */

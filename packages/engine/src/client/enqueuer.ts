@@ -21,6 +21,7 @@ import { type Message, notify } from '../store/notifications.ts'
 import type { Queryable } from '../store/statements.ts'
 import { CommitUnknown, demandOwnTenant, sessionOn } from '../store/transaction.ts'
 import { tracer } from '../tracing.ts'
+import { reportEnqueued } from './count-events.ts'
 import { type EnqueueOptions, type JobOptions, newJob, type PreparedJob } from './enqueue-options.ts'
 import { enqueueFailure, GroupCommit } from './group-commit.ts'
 import { insertKeyed, KEY_WAIT_MS } from './keyed-insert.ts'
@@ -68,6 +69,7 @@ export class Enqueuer {
   readonly #registry: Registry
   readonly #waker: Waker
   readonly #admitter: Admitter
+  readonly #events: Events
   readonly #unkeyed: GroupCommit
   readonly #tenants: TenantLimits
 
@@ -85,6 +87,7 @@ export class Enqueuer {
     this.#registry = services.registry
     this.#waker = services.waker
     this.#admitter = services.admitter
+    this.#events = services.events
     this.#tenants = new TenantLimits(services)
     this.#waker.onRules(() => this.#tenants.forget())
     this.#unkeyed = new GroupCommit(async (jobs) => {
@@ -96,6 +99,7 @@ export class Enqueuer {
         isNotifyQueueFull(error) ? insert() : Promise.reject(error),
       )
       if (telling === undefined) this.#waker.wake(queues)
+      reportEnqueued(this.#events, jobs)
       return ids
     })
   }
@@ -276,9 +280,11 @@ export class Enqueuer {
     const isWritten = !given.needsIds && !jobs.some(isKeyed) && fitsOneStatement(jobs)
     if (isWritten) {
       await jobWrite(session, this.#clock.databaseNow(), jobs, options)
+      reportEnqueued(this.#events, jobs)
       return { ids: jobs.map(() => null), keys }
     }
     const results = await this.#insertAll(session, jobs, options)
+    reportEnqueued(this.#events, jobs, results)
     return { ids: results.map(({ id }) => id), keys }
   }
 
@@ -286,7 +292,11 @@ export class Enqueuer {
     const keys = jobs.flatMap(workKeysOf)
     if (keys.length > 0) this.#admitter.expectBlocked()
     const session = sessionOn(tx, this.#db.schema)
-    const insert = () => this.#insertAll(session, jobs, this.#waker.tellAtCommit(queuesOf(jobs), keys))
+    const insert = async () => {
+      const results = await this.#insertAll(session, jobs, this.#waker.tellAtCommit(queuesOf(jobs), keys))
+      reportEnqueued(this.#events, jobs, results)
+      return results
+    }
     const mayWait = jobs.some(({ dedupKey }) => dedupKey !== null)
     return mayWait ? withPatience(session, KEY_WAIT_MS, insert) : insert()
   }
@@ -305,6 +315,7 @@ export class Enqueuer {
             await before?.(tx)
             return this.#insertAll(tx, jobs, options)
           }, deadlineMs)
+      reportEnqueued(this.#events, jobs, results)
       this.#waker.wake(queuesOf(jobs))
       await this.#waker.tellWorkers(superseded.map(reconcile))
       await this.#admitter.admit(jobs.flatMap(workKeysOf))

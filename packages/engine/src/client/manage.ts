@@ -1,6 +1,7 @@
 // Looking at jobs and changing their course from outside.
 import type { Clock, Now } from '../clock.ts'
 import type { Registry } from '../contract/registry.ts'
+import type { Events } from '../events.ts'
 import type { Admitter } from '../governance/admitter.ts'
 import { isNoPartition } from '../sql-state.ts'
 import { auditWrite } from '../store/audit.ts'
@@ -13,6 +14,7 @@ import { workKeysOf } from '../store/keyed-work.ts'
 import { type JobStep, stepList } from '../store/once-keys.ts'
 import { ensurePartitions } from '../store/partitions.ts'
 import type { Transaction } from '../store/transaction.ts'
+import { reportCancelled } from './count-events.ts'
 import { author } from './enqueue-options.ts'
 import type { Herald } from './herald.ts'
 import { shownJob } from './protect.ts'
@@ -45,6 +47,7 @@ export class JobManager {
   readonly #waker: Waker
   readonly #herald: Herald
   readonly #admitter: Admitter
+  readonly #events: Events
   readonly #onStepsEnded: (workflowIds: readonly string[]) => void
 
   constructor(services: {
@@ -54,6 +57,7 @@ export class JobManager {
     waker: Waker
     herald: Herald
     admitter: Admitter
+    events: Events
     /** Jobs of these workflows have ended. */
     onStepsEnded(workflowIds: readonly string[]): void
   }) {
@@ -63,6 +67,7 @@ export class JobManager {
     this.#waker = services.waker
     this.#herald = services.herald
     this.#admitter = services.admitter
+    this.#events = services.events
     this.#onStepsEnded = services.onStepsEnded
   }
 
@@ -105,6 +110,7 @@ export class JobManager {
     const now = this.#clock.databaseNow()
     const ended = await this.#cancelWaiting(now, ids, cancellation)
     const cancelled = ended.map(({ id }) => id)
+    reportCancelled(this.#events, ended)
     if (cancelled.length > 0) await this.#herald.tell(cancelled)
     await this.#admitter.admit(ended.flatMap(workKeysOf))
     this.#onStepsEnded(ended.flatMap(({ workflowId }) => workflowId ?? []))

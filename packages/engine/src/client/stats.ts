@@ -35,6 +35,8 @@ interface LiveStats {
 export interface TypeStats extends LiveStats {
   /** Null: the queue is idle, and no type of it is known. */
   readonly type: string | null
+  /** Of those that wait or run, jobs without a tenant. */
+  readonly withoutTenant: number
   /** Dead letters that wait for a decision. */
   readonly dead: number
   readonly lastHour: RecentStats
@@ -102,7 +104,7 @@ export class StatsReader {
         live.filter(({ tenant }) => tenant === null),
         pauses,
       ),
-      tenants: busiest.map(({ type: _, tenant, ...row }) => ({
+      tenants: busiest.map(({ type: _, tenant, withoutTenant: __, ...row }) => ({
         ...row,
         tenant: tenant as string,
         waitP95Ms: percentileMs(waits.get(`${row.queue}\0${tenant}`) ?? [], 0.95),
@@ -121,9 +123,10 @@ export class StatsReader {
     for (const kind of [...live, ...dead.values(), ...recent, ...(await this.#declared(pauses))])
       kinds.set(keyOf(kind), kind)
     return [...withoutEmpty([...kinds.values()])].sort(byName).map(({ queue, type }) => {
-      const { waiting, due, oldestDueAt, running, blocked, failed } = counts.get(keyOf({ queue, type })) ?? NOTHING
+      const live = counts.get(keyOf({ queue, type })) ?? NOTHING
+      const { waiting, due, oldestDueAt, running, blocked, failed, withoutTenant } = live
       return {
-        ...{ queue, type, waiting, due, oldestDueAt, running, blocked, failed },
+        ...{ queue, type, waiting, due, oldestDueAt, running, blocked, failed, withoutTenant },
         dead: dead.get(keyOf({ queue, type }))?.dead ?? 0,
         lastHour: recentStats(runs(keyOf({ queue, type }))),
         pauses: pauses.filter((pause) => concerns(pause, { queue, type })),
@@ -146,7 +149,7 @@ export class StatsReader {
   }
 }
 
-const NOTHING = { waiting: 0, due: 0, oldestDueAt: null, running: 0, blocked: 0, failed: 0 }
+const NOTHING = { waiting: 0, due: 0, oldestDueAt: null, running: 0, blocked: 0, failed: 0, withoutTenant: 0 }
 
 const keyOf = ({ queue, type }: { queue: string; type: string | null }): string => `${queue}\0${type ?? ''}`
 

@@ -107,8 +107,9 @@ export class Rescuer implements Ticker<RescueResult> {
     const outcomes = { finish: 'cancelled', requeue: 'requeued', bury: 'dead' } as const
     for (const { row, settlement } of found) {
       const reason = settlement.kind === 'bury' ? settlement.reason : null
-      const { id, queue, type } = row
-      events.emit('job_rescued', { id, type, outcome: outcomes[settlement.kind], reason, worker: deadWorkerOf(row) })
+      const { id, queue, type, tenant } = row
+      const worker = deadWorkerOf(row)
+      events.emit('job_rescued', { id, type, queue, tenant, outcome: outcomes[settlement.kind], reason, worker })
       const outcome = settlement.kind === 'requeue' ? 'crashed' : outcomes[settlement.kind]
       metrics?.count({ queue, type, tenant: null, outcome, durationMs: null, waitMs: null, latencyMs: null })
     }

@@ -16,7 +16,7 @@ export interface KeyedRow {
   tenantJobs: number | null
 }
 
-export type CancelledRow = KeyedRow & { workflowId: string | null }
+export type CancelledRow = KeyedRow & { type: string; workflowId: string | null }
 
 /**
  * In a transaction, because their workflows are told. `retentions`: how long the archive keeps jobs of these types; of

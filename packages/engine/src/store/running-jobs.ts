@@ -45,6 +45,7 @@ export interface Overdue {
   runId: string
   type: string
   queue: string
+  tenant: string | null
   workflowId: string | null
 }
 

@@ -16,6 +16,8 @@ export interface LiveRow {
   running: number
   blocked: number
   failed: number
+  /** Of those that wait or run. */
+  withoutTenant: number
 }
 
 /** By queue and type, and by queue and tenant of the `tenants` with most jobs. */

@@ -16,7 +16,7 @@ import { Executor, type ExecutorServices } from '../worker/executor.ts'
 import { handlerEnqueuer } from '../worker/handler-enqueuer.ts'
 import type { Run } from '../worker/run.ts'
 import { RunBudgets } from '../worker/run-budgets.ts'
-import { reportSettled } from '../worker/settled-events.ts'
+import { reportSettled, startOf } from '../worker/settled-events.ts'
 import { settlementOfValue } from '../worker/verdict.ts'
 import { isolatedInline } from './isolated-inline.ts'
 import { LogCollector, type RunReport, reportOf } from './report.ts'
@@ -105,7 +105,7 @@ export class InlineRunner {
       step: (run, context, call) => effects.step(run, context, call),
       tenantDb: (run, context, call) => effects.tenantDb(run, context, call),
       isCompleted: (run) => completion.wasSettled(run),
-      onStarted: (run) => events.emit('job_started', { job: run.ref() }),
+      onStarted: (run) => events.emit('job_started', startOf(run)),
       onReturned: (run) => {
         this.#ended = budgets.end(run)
       },

@@ -16,6 +16,7 @@ import { handlerEnqueuer } from './handler-enqueuer.ts'
 import { IsolatedPools } from './isolation/pools.ts'
 import type { Run } from './run.ts'
 import { RunBudgets } from './run-budgets.ts'
+import { startOf } from './settled-events.ts'
 import { settlementOfValue } from './verdict.ts'
 import type { WorkerSettings } from './work-options.ts'
 
@@ -78,7 +79,7 @@ export class Execution {
       step: (run, context, call) => effects.step(run, context, call),
       tenantDb: (run, context, call) => effects.tenantDb(run, context, call),
       isCompleted: (run) => completion.wasSettled(run),
-      onStarted: (run) => events.has('job_started') && events.emit('job_started', { job: run.ref() }),
+      onStarted: (run) => events.has('job_started') && events.emit('job_started', startOf(run)),
       onPostponed: (run, why) => {
         const held = governor.hold(run.contract, run.job.tenant, why)
         held.catch((error: unknown) => onError('hold a limit', error))

@@ -73,6 +73,11 @@ export class Lease {
     return this.#isRegistered && this.#pulse.isTrusted()
   }
 
+  /** When the last renewal was sent, on the monotonic clock; undefined: there is no lease. */
+  beatAtMs(): number | undefined {
+    return this.#isRegistered ? this.#pulse.beatAtMs() : undefined
+  }
+
   /** For how long it has been trusted without a gap. */
   heldMs(): number {
     return this.isTrusted() ? monotonicMs() - this.#trustedSinceMs : 0

@@ -5,7 +5,14 @@ import { monotonicMs, within } from '../clock.ts'
 import { passwordOf, sentConnection } from '../store/connection-config.ts'
 import type { NewWorker } from '../store/workers.ts'
 import { Board } from './board.ts'
-import { type FromPulse, MAIN_BEAT_MS, type PlacedJobs, type PulseSettings, type ToPulse } from './pulse-protocol.ts'
+import {
+  type FromPulse,
+  MAIN_BEAT_MS,
+  type PlacedJobs,
+  type PulseSettings,
+  type ToPulse,
+  trustMarginMs,
+} from './pulse-protocol.ts'
 import type { OwnReport } from './reporter.ts'
 
 /** How often a report is made for the heartbeat that comes next. */
@@ -49,6 +56,13 @@ export class Pulse {
   /** True while our lease can be relied on: nobody may have taken our runs. */
   isTrusted(): boolean {
     return monotonicMs() < this.board.trustedUntil()
+  }
+
+  /** When the last heartbeat was sent that the database has answered; undefined: none was. */
+  beatAtMs(): number | undefined {
+    const { times } = this.#settings
+    const trustedUntil = this.board.trustedUntil()
+    return trustedUntil === 0 ? undefined : trustedUntil - times.ttlMs + trustMarginMs(times)
   }
 
   register(worker: NewWorker): void {

@@ -102,6 +102,7 @@ export class WorkerParts {
   readonly wakeUps: WakeUps
   readonly requests: Requests
   readonly reporter: Reporter
+  readonly memory: MemoryGuard
   readonly loops: readonly Loop<unknown>[]
   readonly #settings: WorkerSettings
   readonly #services: PartServices
@@ -119,7 +120,8 @@ export class WorkerParts {
     const prefetch = new Prefetch()
     this.dispatcher = this.#makeDispatcher(prefetch)
     this.pressure = this.#makeBackPressure()
-    const memory = this.#makeMemoryGuard()
+    this.memory = this.#makeMemoryGuard()
+    const { memory } = this
     this.fetcher = this.#makeFetcher({ breakers, prefetch, memory })
     this.admissions = new KeyAdmissions({ ...services, lanes: settings.lanes })
     const { governor, lease, acker, dispatcher, fetcher, admissions } = this

@@ -1,5 +1,5 @@
 // A worker: its parts started in one place and stopped in one order.
-import { within } from '../clock.ts'
+import { monotonicMs, within } from '../clock.ts'
 import { WorkerStopping } from '../errors.ts'
 import type { WorkerRequest } from '../store/workers.ts'
 import { declareCode, declareProgram } from './declarations.ts'
@@ -9,6 +9,8 @@ import { WorkerParts, type WorkerServices } from './worker-parts.ts'
 export interface LaneDescription {
   readonly name: string
   readonly slots: number
+  /** Slots in use. */
+  readonly running: number
   readonly queues: readonly string[]
 }
 
@@ -48,6 +50,17 @@ export class Worker {
     return this.#parts.requests.current !== null
   }
 
+  /** How full its memory is: of the heap's limit or of the container's memory, whichever is fuller. */
+  get memoryPercent(): number {
+    return this.#parts.memory.use().percent
+  }
+
+  /** When its lease was last renewed, by the clock of this process; null: it holds none. */
+  get heartbeatAt(): Date | null {
+    const beatAtMs = this.#parts.lease.beatAtMs()
+    return beatAtMs === undefined ? null : new Date(Date.now() - (monotonicMs() - beatAtMs))
+  }
+
   get running(): number {
     return this.#settings.lanes.reduce((sum, lane) => sum + lane.running, 0)
   }
@@ -58,9 +71,10 @@ export class Worker {
   }
 
   get lanes(): readonly LaneDescription[] {
-    return this.#settings.lanes.map(({ name, slots, queues }) => ({
+    return this.#settings.lanes.map(({ name, slots, running, queues }) => ({
       name,
       slots,
+      running,
       queues: queues.map((each) => each.name),
     }))
   }

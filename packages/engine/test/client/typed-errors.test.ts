@@ -51,6 +51,8 @@ const calls: Record<string, Call> = {
   erase: (m) => m.erase({ tenant: 'acme', by, reason: 'asked for' } as never),
   queues: (m) => m.queues(),
   stats: (m) => m.stats(),
+  vitals: (m) => m.vitals(),
+  contracts: (m) => m.contracts(),
   seal: (m) => m.seal('a', { for: 'b' }),
   open: (m) => m.open('a', { for: 'b' }),
   isStale: (m) => m.isStale('a'),
@@ -76,6 +78,10 @@ const AREAS: Record<string, readonly unknown[]> = {
   schedules: ['a', { by }],
   workflows: [id, { by }],
   workers: [randomUUID(), { by }],
+  duties: ['a', { for: '1s' }],
+  reports: [{}],
+  search: ['status:dead'],
+  escalations: [id, { by }],
 }
 const OWN: Record<string, Call> = {
   'deadLetters.prune': (m) => m.deadLetters.prune({ olderThan: '1d', by }),

@@ -63,8 +63,8 @@ describe('a fast lane beside a general lane', () => {
     const handlers = [implement(quick, async () => {}), implement(slow, async () => {})]
     const { worker } = await t.working(handlers, { lanes: fastAndGeneral })
     expect(worker.lanes).toEqual([
-      { name: 'fast', slots: 3, queues: ['default'] },
-      { name: 'general', slots: 5, queues: ['default'] },
+      { name: 'fast', slots: 3, running: 0, queues: ['default'] },
+      { name: 'general', slots: 5, running: 0, queues: ['default'] },
     ])
     expect(await t.sql('select lanes from millrace.worker')).toEqual([{ lanes: { fast: 3, general: 5 } }])
   })

@@ -1,6 +1,6 @@
 -- Cancel jobs that wait: they move to the archive at once.
 -- Params:  $1 now timestamptz or null, $2 ids bigint[], $3 reason text, $4 types text[], $5 retentions text[] of those types
--- Returns: the ids cancelled, by which keys, so that there is room for others now, and of which workflow.
+-- Returns: the ids cancelled, with queue, type and tenant, by which keys, so that there is room for others now, and of which workflow.
 -- Locks:   those job rows
 -- Index:   job_pkey
 -- started_at is archived as null: an earlier run may have set it, but no run ends here.
@@ -23,4 +23,4 @@ archived as (
   from cancelled
   where retention <> 'none'
 )
-select id, queue, tenant, order_key, limit_key, tenant_jobs, workflow_id from cancelled;
+select id, queue, type, tenant, order_key, limit_key, tenant_jobs, workflow_id from cancelled;

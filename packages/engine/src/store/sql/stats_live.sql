@@ -1,6 +1,7 @@
 -- What lives, by queue and type, and by queue and tenant of the tenants with most jobs.
 -- Params:  $1 now timestamptz or null, $2 limit int, of the tenants' rows
--- Returns: queue, type, tenant (null in rows of a type), waiting, due, oldest_due_at, running, blocked, failed
+-- Returns: queue, type, tenant (null in rows of a type), waiting, due, oldest_due_at, running, blocked, failed,
+--          without_tenant: of those that wait or run (0 in rows of a tenant)
 -- Locks:   none
 -- Index:   job_for_claim_by_type_idx, job_for_share_by_type_idx and job_failed_idx without the table; job_suspect_idx, job_running_idx,
 --          job_blocked_by_order_idx, job_blocked_by_limit_idx, job_parked_idx, job_deferred_idx. As many entries as there are live jobs, in their
@@ -46,7 +47,9 @@ tenants as (
 )
 select queue, type, null as tenant, sum(pending + blocked)::int as waiting, sum(due)::int as due,
   case when sum(due) > 0 then min(oldest) end as oldest_due_at,
-  sum(running)::int as running, sum(blocked)::int as blocked, sum(failed)::int as failed
+  sum(running)::int as running, sum(blocked)::int as blocked, sum(failed)::int as failed,
+  coalesce(sum(pending + blocked + running) filter (where tenant is null), 0)::int as without_tenant
 from counted group by queue, type
 union all
-select queue, type, tenant, waiting::int, due::int, case when due > 0 then oldest end, running::int, blocked::int, failed::int from tenants;
+select queue, type, tenant, waiting::int, due::int, case when due > 0 then oldest end, running::int, blocked::int, failed::int, 0
+from tenants;
