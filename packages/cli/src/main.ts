@@ -12,6 +12,7 @@ import { devCommand } from './commands/dev.ts'
 import { encryptionKeysCommand } from './commands/encryption-keys.ts'
 import { enqueueCommand } from './commands/enqueue.ts'
 import { eraseCommand } from './commands/erase.ts'
+import { escalationsCommand } from './commands/escalations.ts'
 import { explainCommand } from './commands/explain.ts'
 import { failCommand } from './commands/fail.ts'
 import { historyCommand } from './commands/history.ts'
@@ -102,6 +103,7 @@ export function program(): Command {
     .addCommand(limitsCommand())
     .addCommand(budgetsCommand())
     .addCommand(breakersCommand())
+    .addCommand(escalationsCommand())
     .addCommand(tenantPoliciesCommand())
     .addCommand(pruneCommand())
     .addCommand(eraseCommand())

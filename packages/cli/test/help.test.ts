@@ -32,6 +32,7 @@ test('the help lists the commands and shows examples', async () => {
     'limits',
     'budgets',
     'breakers',
+    'escalations',
     'tenant-policies',
     'prune',
     'erase',

@@ -6,22 +6,23 @@ import {
   type EscalationFacts,
   type EscalationOutbox,
   type JobContext,
+  type Millrace,
   RetryAfter,
   type SendFailure,
   Unrecoverable,
 } from 'millrace'
+import { attributesFor } from './attributes.ts'
 import { type Channel, type Message, SendFailed, type Transports } from './channel.ts'
-import { type AttributesOf, faultsOf, newsOf } from './fault.ts'
+import { faultsOf, newsOf } from './fault.ts'
 import type { Links } from './links.ts'
 import type { Mailer } from './mailer.ts'
 
 export interface DeliveryServices {
-  readonly outbox: EscalationOutbox
+  readonly millrace: Millrace
   readonly channels: Readonly<Record<string, Channel>>
   readonly fetch: Transports['fetch']
   readonly mailer: Mailer
   readonly links: Links
-  readonly attributesOf: AttributesOf
 }
 
 const ROWS_AT_ONCE = 5_000
@@ -50,13 +51,15 @@ interface Named {
 
 /** False: nothing waits. */
 async function sendNext(services: DeliveryServices, { name, channel }: Named, ctx: JobContext): Promise<boolean> {
-  const { outbox, links, attributesOf, fetch, mailer } = services
+  const { millrace, links, fetch, mailer } = services
+  const { outbox } = millrace.escalations
   const at = outbox.now()
   const messageKey = await digestKey(services, { name, channel }, at)
   if (messageKey === 'sent before') return false
   const { isPerFault: oneKey, grows } = channel
   const rows = await outbox.take(name, { limit: ROWS_AT_ONCE, oneKey, grows, ...(messageKey && { messageKey }) })
   const untold = channel.tells.length === 0 ? [] : await outbox.news(name)
+  const attributesOf = await attributesFor(millrace, [...rows, ...untold])
   const news = newsOf(untold, attributesOf).filter(({ becomes }) => channel.tells.includes(becomes))
   if (rows.length === 0 && news.length === 0) {
     if (untold.length > 0) await outbox.told(name, untold)
@@ -87,13 +90,13 @@ async function sendNext(services: DeliveryServices, { name, channel }: Named, ct
 
 /** Of a digest: one key for a day, so that a second one on that day cannot be. */
 async function digestKey(
-  { outbox }: DeliveryServices,
+  { millrace }: DeliveryServices,
   { name, channel }: Named,
   at: Date,
 ): Promise<string | undefined> {
   if (channel.digest === undefined) return undefined
   const messageKey = `millrace-digest-${name}-${channel.digest.last(at).toISOString().slice(0, 16)}`
-  const wasSent = await outbox.postpone(name, { messageKey, until: channel.digest.next(at) })
+  const wasSent = await millrace.escalations.outbox.postpone(name, { messageKey, until: channel.digest.next(at) })
   return wasSent ? 'sent before' : messageKey
 }
 

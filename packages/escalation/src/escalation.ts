@@ -13,7 +13,6 @@ import {
   type Millrace,
 } from 'millrace'
 import { z } from 'zod'
-import { attributesFrom } from './attributes.ts'
 import type { Channel } from './channel.ts'
 import { deliver } from './deliver.ts'
 import { Dispatcher } from './dispatcher.ts'
@@ -84,11 +83,9 @@ export function defineEscalation(options: EscalationOptions): Escalation {
       const mailer = new Mailer(options.mail)
       const egress = options.fetch === undefined ? createEgress() : undefined
       const services = {
-        ...{ channels, mailer },
-        outbox: millrace.escalations.outbox,
+        ...{ millrace, channels, mailer },
         fetch: options.fetch ?? (egress?.fetch as EgressFetch),
         links: linksOf(options.publicUrl ?? process.env.MILLRACE_PUBLIC_URL),
-        attributesOf: attributesFrom(millrace),
       }
       const dispatcher = new Dispatcher({ millrace, contract: deliverJob, routing, logger, intervalMs })
       return {

@@ -1,5 +1,6 @@
 // Rows of the outbox, grouped by fault: what a message says.
 import type { EscalationFacts, EscalationNews, EscalationSeverity } from 'millrace'
+import type { Attributes, AttributesOf } from './attributes.ts'
 
 export interface Fault {
   readonly key: string
@@ -27,7 +28,7 @@ export interface Fault {
   readonly undecided: number
   readonly details: Readonly<Record<string, unknown>>
   /** What the contract of the job lets messages say about its payload. */
-  readonly attributes: Readonly<Record<string, string>>
+  readonly attributes: Attributes
 }
 
 export interface News {
@@ -40,8 +41,6 @@ export interface News {
 const WORST: readonly EscalationSeverity[] = ['info', 'notice', 'warning', 'error', 'critical']
 const JOBS_NAMED = 5
 const ERROR_LENGTH = 2_000
-
-export type AttributesOf = (row: EscalationFacts) => Readonly<Record<string, string>>
 
 /** One fault for each key, the worst first, then the most frequent. */
 export function faultsOf(rows: readonly EscalationFacts[], attributesOf: AttributesOf): Fault[] {

@@ -138,7 +138,7 @@ export const webhookServer = () =>
 export async function mailServer() {
   const mails: Email[] = []
   const waiting = new Set<() => void>()
-  const state = { refuses: false }
+  const state = { refuses: false, isSilent: false }
   const server = new SMTPServer({
     authOptional: true,
     disabledCommands: ['STARTTLS'],
@@ -152,7 +152,7 @@ export async function mailServer() {
       stream.on('end', async () => {
         mails.push(await new PostalMime().parse(Buffer.concat(chunks)))
         for (const wake of waiting) wake()
-        callback()
+        if (!state.isSilent) callback()
       })
     },
   })

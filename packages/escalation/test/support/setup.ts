@@ -41,6 +41,7 @@ interface WorkingOptions {
   /** The test servers that the guarded fetch may reach. */
   allow?: string[]
   clock?: FakeClock
+  logger?: Logger
 }
 
 interface Working {
@@ -61,15 +62,22 @@ export async function setup() {
       return (await pool.query<Row>(text, values)).rows
     },
 
+    /** A client that knows no contracts. */
+    client(): Millrace {
+      const millrace = createMillrace({ database: database.url, jobs: [], logger: silent })
+      closing.push(() => millrace.close())
+      return millrace
+    },
+
     async working(
       options: Omit<EscalationOptions, 'fetch'>,
-      { handlers, allow = [], clock }: WorkingOptions,
+      { handlers, allow = [], clock, logger = silent }: WorkingOptions,
     ): Promise<Working> {
       const egress = createEgress({ allow, budget: { headersMs: 1_000 } })
       const escalation = defineEscalation({ intervalMs: 100, ...options, fetch: egress.fetch })
       const jobs = [...handlers.map(({ contract }) => contract), ...escalation.jobs]
-      const millrace = createMillrace({ database: database.url, jobs, logger: silent, ...(clock && { clock }) })
-      const delivery = escalation.attach({ millrace, logger: silent })
+      const millrace = createMillrace({ database: database.url, jobs, logger, ...(clock && { clock }) })
+      const delivery = escalation.attach({ millrace, logger })
       await millrace.work({
         handlers: [...handlers, ...delivery.handlers],
         lease: shortLease,
