@@ -9,6 +9,8 @@ export interface Health {
   obstacle(): Promise<string | undefined>
   /** What to answer a scrape; undefined: nothing is measured yet. */
   metrics(accept: string | undefined): Promise<Page> | undefined
+  /** The verdict on the whole platform, for people. It does not decide whether this process can work. */
+  health?(): Promise<object | undefined>
   /** What is running, for people. */
   describe(): Record<string, unknown>
 }
@@ -53,8 +55,9 @@ async function respond({ method, url, headers }: IncomingMessage, health: Health
     case '/healthz':
       return [200, { status: 'alive', uptimeMs: Date.now() - startedAt }]
     case '/readyz': {
-      const reason = await health.obstacle()
-      return reason === undefined ? [200, { status: 'ready' }] : [503, { status: 'not ready', reason }]
+      const [reason, platform] = await Promise.all([health.obstacle(), health.health?.()])
+      const body = reason === undefined ? { status: 'ready' } : { status: 'not ready', reason }
+      return [reason === undefined ? 200 : 503, { ...body, ...(platform && { health: platform }) }]
     }
     case '/metrics':
       return health.metrics(headers.accept) ?? [503, { error: 'the process is starting: there are no metrics yet' }]

@@ -9,6 +9,7 @@ import { cancelCommand } from './commands/cancel.ts'
 import { completionCommand } from './commands/completion.ts'
 import { deadCommand } from './commands/dead.ts'
 import { devCommand } from './commands/dev.ts'
+import { doctorCommand } from './commands/doctor.ts'
 import { encryptionKeysCommand } from './commands/encryption-keys.ts'
 import { enqueueCommand } from './commands/enqueue.ts'
 import { eraseCommand } from './commands/erase.ts'
@@ -46,6 +47,7 @@ Examples:
   millrace work dist/workload.js     a worker on that database
   millrace jobs --status failed      what waits for another attempt
   millrace explain 48211             why is this job not running?
+  millrace doctor                    is all well? What is not, and what to do about it
   millrace dead groups               what failed for good, by kind of failure
   millrace psql                      look at its jobs with SQL
   millrace types                     what jobs there are, as the workers declare them
@@ -81,6 +83,7 @@ export function program(): Command {
     .addCommand(workCommand())
     .addCommand(migrateCommand())
     .addCommand(enqueueCommand())
+    .addCommand(doctorCommand())
     .addCommand(statsCommand())
     .addCommand(topCommand())
     .addCommand(queuesCommand())

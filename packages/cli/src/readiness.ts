@@ -1,14 +1,19 @@
 import { createMillrace } from 'millrace'
+import { HealthWatch, type ShownHealth } from './health-watch.ts'
 import type { Lifecycle } from './lifecycle.ts'
 
 const ANSWER_MS = 2_000
 
-/** Whether work can be done right now. Asks on a connection of its own, so that busy handlers do not make it wait. */
+/**
+ * Whether work can be done right now, and the verdict on the whole platform. Asks on connections of its own, so that busy handlers
+ * do not make it wait: one for each of the two.
+ */
 export class Readiness {
   readonly #lifecycle: Lifecycle
   #workObstacle: () => string | undefined = () => undefined
   #ask: (() => Promise<unknown>) | undefined
   #asking: Promise<string | undefined> | undefined
+  #watch: HealthWatch | undefined
 
   constructor(lifecycle: Lifecycle) {
     this.#lifecycle = lifecycle
@@ -17,11 +22,12 @@ export class Readiness {
   async watchDatabase(database: string, schema: string): Promise<void> {
     const probe = await this.#lifecycle.start({
       name: 'database probe',
-      begin: async () => createMillrace({ database, schema, jobs: [], maxConnections: 1, notify: false }),
+      begin: async () => createMillrace({ database, schema, jobs: [], maxConnections: 2, notify: false }),
       end: (client) => client.close(),
     })
     // No job has this id: the cheapest question that needs the server, the schema and its rights.
     this.#ask = () => probe.job('0')
+    this.#watch = new HealthWatch(probe)
   }
 
   /** `obstacle` says why the workers cannot work, or nothing. */
@@ -35,6 +41,11 @@ export class Readiness {
       this.#asking = undefined
     })
     return this.#asking
+  }
+
+  /** The verdict on the whole platform, as it was read last; undefined: not yet. Says nothing about this process. Never rejects. */
+  async health(): Promise<ShownHealth | undefined> {
+    return this.#lifecycle.phase.kind === 'stopping' ? undefined : this.#watch?.look()
   }
 
   async #look(): Promise<string | undefined> {

@@ -1,6 +1,8 @@
 import { connect } from 'node:net'
+import type { Millrace } from 'millrace'
 import { expect, test } from 'vitest'
 import { type Health, serveHealth } from '#src/health-server'
+import { HealthWatch } from '#src/health-watch'
 import { get } from './support/program.ts'
 import { setup } from './support/supervised.ts'
 
@@ -108,7 +110,7 @@ test.each([
   const url = new URL('/', String(health ?? Health)).href
   expect(await say(url, 'GET // HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n')).toMatch(/^HTTP\/1\.1 404 /)
   await fuzz(url)
-  await expect.poll(() => get(`${url}readyz`)).toEqual({ status: 200, body: { status: 'ready' } })
+  await expect.poll(() => get(`${url}readyz`)).toMatchObject({ status: 200, body: { status: 'ready' } })
   t.work.signal('SIGTERM')
   expect(await t.work.ended()).toMatchObject({ code: 0 })
 })
@@ -129,6 +131,41 @@ test('health that cannot be told is answered with 500, and the next request is s
   isBroken = false
   await expect(get(`${server.url}/`)).rejects.toThrow()
   expect(await get(`${server.url}/readyz`)).toEqual({ status: 200, body: { status: 'ready' } })
+})
+
+test('the verdict on the platform stands in the body of /readyz, and never changes its code', async () => {
+  const health = async () => ({ verdict: 'failing', summary: 'Something is failing: check workers.', reasons: [] })
+  let reason: string | undefined
+  await using server = await serve({ obstacle: async () => reason, health })
+  expect(await get(`${server.url}/readyz`)).toMatchObject({
+    status: 200,
+    body: { status: 'ready', health: { verdict: 'failing' } },
+  })
+  reason = 'stopping'
+  expect(await get(`${server.url}/readyz`)).toMatchObject({
+    status: 503,
+    body: { status: 'not ready', reason: 'stopping', health: { verdict: 'failing' } },
+  })
+})
+
+test('probes read the health of the platform at most every half minute, and do not wait for a slow reading', async () => {
+  const health = { verdict: 'ok', at: new Date(), summary: 'All is well.', reasons: [], findings: [], figures: null }
+  let readings = 0
+  let answer: (() => void) | undefined
+  const watch = new HealthWatch({
+    health: () => {
+      readings++
+      return new Promise((resolve) => {
+        answer = () => resolve(health)
+      })
+    },
+  } as unknown as Millrace)
+  expect(await watch.look()).toBeUndefined()
+  expect(await Promise.all([watch.look(), watch.look()])).toEqual([undefined, undefined])
+  answer?.()
+  await expect.poll(() => watch.look()).toMatchObject({ verdict: 'ok', summary: 'All is well.' })
+  await watch.look()
+  expect(readings).toBe(1)
 })
 
 test('a target may be a path with a query, or a whole URL', async () => {

@@ -53,12 +53,14 @@ import type { Service } from './contract/service.ts'
 import type { Events } from './events.ts'
 import type { BreakerCallOptions } from './governance/breaker-call.ts'
 import { checkTenantPolicies, type TenantPolicyOptions, type TenantPolicyReport } from './governance/tenant-policies.ts'
+import { readHealth } from './health/health.ts'
 import { readVitals, type Vitals } from './health/vitals.ts'
 import type { MillraceOptions } from './millrace-options.ts'
 import type { JobEvent } from './store/history.ts'
 import type { Job, JobAttempt, JobDetails } from './store/jobs.ts'
 import type { JobStep } from './store/once-keys.ts'
 import type { Queryable } from './store/statements.ts'
+import type { Health } from './verdict.ts'
 import type { WorkOptions } from './worker/work-options.ts'
 import type { Worker } from './worker/worker.ts'
 
@@ -139,7 +141,7 @@ export class Millrace {
     this.search = area(new JobSearch(services))
     this.workflows = area(new Workflows(services))
     this.workers = area(new Workers(services))
-    this.reports = area(new Reports(services))
+    this.reports = area(new Reports({ ...services, health: () => this.health() }))
     this.duties = area(new Duties(services))
     this.#workers = new ClientWorkers(services)
     this.#results = new Results(services, { isNotifyEnabled: services.isNotifyEnabled })
@@ -303,6 +305,11 @@ export class Millrace {
   /** One reading of what alerts judge by: queues, error rates, workers, breakers, dead letters, budgets. */
   vitals(): Promise<Vitals> {
     return this.#typed(readVitals(this.#services))
+  }
+
+  /** One verdict on the whole platform, with a plain sentence and a remedy for everything that is not well. Never throws. */
+  health(): Promise<Health> {
+    return readHealth(this.#services)
   }
 
   /** Encrypts a value for a column of yours, bound to what it belongs to. The text is JSON. */

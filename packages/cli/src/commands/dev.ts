@@ -82,6 +82,7 @@ async function dev({ workload, module }: Named, options: Options): Promise<void>
   await lifecycle.run(async () => {
     const health = {
       obstacle: () => readiness.obstacle(),
+      health: () => readiness.health(),
       describe: () => summary.asObject(),
       metrics: (accept: string | undefined) => metrics.page(accept),
     }

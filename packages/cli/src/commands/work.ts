@@ -114,6 +114,7 @@ async function work(
     if (port !== undefined) {
       const health = {
         obstacle: () => readiness.obstacle(),
+        health: () => readiness.health(),
         describe: () => summary.asObject(),
         metrics: (accept: string | undefined) => metrics?.page(accept),
       }

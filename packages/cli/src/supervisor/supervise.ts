@@ -77,7 +77,12 @@ async function startHealth(
     begin: () =>
       serveHealth(
         { host, port },
-        { obstacle: () => readiness.obstacle(), describe, metrics: (accept) => metrics.page(accept) },
+        {
+          obstacle: () => readiness.obstacle(),
+          health: () => readiness.health(),
+          describe,
+          metrics: (accept) => metrics.page(accept),
+        },
       ),
     end: (started) => started.stop(),
   })

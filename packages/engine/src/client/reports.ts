@@ -17,6 +17,7 @@ import {
   type RunOutcome,
 } from '../store/metrics.ts'
 import { statsDead, statsLive, statsOldest } from '../store/stats.ts'
+import type { Health } from '../verdict.ts'
 import { spanOf, stepSpanOf, stepsOf } from './metric-span.ts'
 import { type RunSummary, summaryOf } from './run-summary.ts'
 
@@ -103,6 +104,7 @@ export interface HoursReport {
   readonly from: Date
   readonly to: Date
   readonly currentStats: QueueStats
+  readonly health: Health
   readonly performanceMetrics: readonly {
     readonly queue: string
     readonly type: string
@@ -124,14 +126,20 @@ export interface HoursReport {
   readonly generatedAt: Date
 }
 
+interface ReportServices {
+  db: Database
+  clock: Clock
+  health: () => Promise<Health>
+}
+
 const HOUR_MS = 3_600_000
 const MAX_REPORT_HOURS = 168
 const STEPS: readonly string[] = ['minute', 'hour', 'day']
 
 export class Reports {
-  readonly #services: { db: Database; clock: Clock }
+  readonly #services: ReportServices
 
-  constructor(services: { db: Database; clock: Clock }) {
+  constructor(services: ReportServices) {
     this.#services = services
   }
 
@@ -224,7 +232,7 @@ export class Reports {
   }
 
   /**
-   * One document about the last hours: what stands in the queues now, how long runs of each type and outcome took, and how many ended
+   * One document about the last hours: what stands in the queues now and how the platform is, how long runs of each type and outcome took, and how many ended
    * in each hour. Default: the last 24 hours; at most a week back.
    */
   async overHours({ fromHoursAgo = 24, toHoursAgo = 0 } = {}): Promise<HoursReport> {
@@ -241,6 +249,7 @@ export class Reports {
       from: span.from,
       to: span.to,
       currentStats: await this.queueStats(),
+      health: await this.#services.health(),
       performanceMetrics: rows.map((row) => {
         // Of rows of one outcome, so a snoozed run's duration counts here.
         const { duration, wait } = summaryOf([{ ...row, outcome: 'completed' }])

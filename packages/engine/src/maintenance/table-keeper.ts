@@ -7,6 +7,17 @@
 // rebuild leaves behind is dropped by the next one.
 import { monotonicMs } from '../clock.ts'
 import type { Events } from '../events.ts'
+import {
+  INDEX_BYTES,
+  isBloated,
+  isInVain,
+  isNeglected,
+  isOld,
+  isQuiet,
+  type Look,
+  NEGLECTED_MS,
+  worstIndex,
+} from '../health/bloat.ts'
 import type { Logger } from '../logger.ts'
 import type { Database } from '../store/db.ts'
 import {
@@ -21,17 +32,6 @@ import {
   upkeepClaim,
   vacuum,
 } from '../store/upkeep.ts'
-import {
-  INDEX_BYTES,
-  isBloated,
-  isInVain,
-  isNeglected,
-  isOld,
-  isQuiet,
-  type Look,
-  NEGLECTED_MS,
-  worstIndex,
-} from './bloat.ts'
 import type { Ticker } from './loop.ts'
 
 const INTERVAL_MS = 120_000

@@ -92,6 +92,14 @@ export class Database implements Session {
     }
   }
 
+  /** The rows, and the process id that the server, or a pooler before it, told when the connection was made. */
+  runWithPid<Row>(statement: StatementName, values: readonly unknown[]): Promise<[rows: Row[], pid: number | null]> {
+    return this.#onConnection(statement, DEFAULT_DEADLINE_MS, async (client) => {
+      const rows = await runOn<Row>(client, { text: this.#texts[statement], values })
+      return [rows, (client as pg.Client & { processID?: number | null }).processID ?? null]
+    })
+  }
+
   async write(statement: StatementName, values: readonly unknown[]): Promise<void> {
     await this.run(statement, values)
   }

@@ -30,6 +30,8 @@ export function statsDead(session: Session): Promise<{ queue: string; type: stri
 }
 
 export interface Oldest {
+  /** Jobs that wait for another attempt. */
+  failed: number
   runningSince: Date | null
   deadSince: Date | null
 }

@@ -53,3 +53,10 @@ test('types that took too long from due to the end of their first attempt are fo
   expect(await slowTypes(t.client([]), 5)).toEqual(['task'])
   expect(await slowTypes(t.client([]), 50)).toEqual([])
 })
+
+test('what is not well is told in sentences', async () => {
+  await using t = await setup()
+  await using guide = await examplesOf('operating-a-worker.md')
+  const { complaints } = await guide.load<{ complaints: (millrace: Millrace) => Promise<string[]> }>('complaints.ts')
+  expect(await complaints(t.client([]))).toContainEqual(expect.stringMatching(/^degraded: No worker runs\. Start one/))
+})

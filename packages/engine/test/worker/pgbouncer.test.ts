@@ -140,6 +140,13 @@ describe.skipIf(pgbouncer === undefined)('through PgBouncer in transaction mode'
     // A heartbeat may miss its short deadline on a busy machine; no statement may fail for what a pooler does to it.
     expect(errors.filter(({ during }) => during !== 'heartbeat')).toEqual([])
 
+    const { findings } = await millrace.health()
+    const says = (check: string) => findings.find((finding) => finding.check === check)?.says
+    expect(says('database')).toMatch(/through a connection pooler\.$/)
+    expect(says('listen')).toMatch(/^Notifications do not reach the worker with pid \d+/)
+    await using direct = createMillrace({ database: t.direct, jobs: [], logger: silent })
+    expect((await direct.health()).findings[0]?.says).toMatch(/^PostgreSQL [\d.]+ answers in \d+ ms\.$/)
+
     const later = await other.enqueue(task, { n: 5 }, { delay: '1h' })
     expect(await other.cancel(later.id, { by: 'ann' })).toBe('cancelled')
     const soon = await millrace.enqueue(task, { n: 7 })

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { isBloated, isInVain, isNeglected, isQuiet, worstIndex } from '#src/maintenance/bloat'
+import { isBloated, isInVain, isNeglected, isQuiet, worstIndex } from '#src/health/bloat'
 import type { IndexBloat, SnapshotHolder, TableBloat } from '#src/store/upkeep'
 
 const MINUTE_MS = 60_000
