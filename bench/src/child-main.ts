@@ -1,4 +1,5 @@
 // The program of a child process. It does what it is told and leaves when nobody is there to tell it anything.
+import { startTelemetry } from '@millrace/telemetry'
 import { createMillrace, type Millrace } from 'millrace'
 import type { Answer, Call } from './child.ts'
 import { drainRaw, insertRaw } from './raw-in-child.ts'
@@ -30,6 +31,8 @@ const api = {
   startWorker,
   stopWorker,
   handledByWorker,
+  /** Installs an SDK for as long as the process lives. What is kept is decided by the enqueues. */
+  startTracing: ({ endpoint }: { endpoint: string }) => void startTelemetry({ endpoint }),
   /** Processor time of all threads of this process so far. */
   cpuUs: () => {
     const { user, system } = process.cpuUsage()

@@ -20,9 +20,11 @@ export class Child implements AsyncDisposable {
   readonly #open = new Map<number, { resolve(result: unknown): void; reject(error: Error): void }>()
   #calls = 0
 
-  constructor() {
+  /** `nodeOptions`: besides those of this process. */
+  constructor(nodeOptions: readonly string[] = []) {
     const stdio = ['ignore', 'inherit', 'inherit', 'ipc'] as const
-    this.#process = fork(new URL('./child-main.js', import.meta.url), { stdio: [...stdio] })
+    const execArgv = [...process.execArgv, ...nodeOptions]
+    this.#process = fork(new URL('./child-main.js', import.meta.url), { stdio: [...stdio], execArgv })
     this.#process.on('message', (answer: Answer) => this.#hear(answer))
     this.#gone = new Promise((resolve) => {
       this.#process.once('exit', (code, signal) => {

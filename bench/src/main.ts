@@ -19,6 +19,7 @@ import { peers } from './suites/peers.ts'
 import { reports } from './suites/reports.ts'
 import { scale } from './suites/scale.ts'
 import { stats } from './suites/stats.ts'
+import { traces } from './suites/traces.ts'
 import { workflow } from './suites/workflow.ts'
 
 const suites: readonly Suite[] = [
@@ -36,6 +37,7 @@ const suites: readonly Suite[] = [
   scale,
   stats,
   reports,
+  traces,
   workflow,
 ]
 const DEFAULT_ROUNDS = 5

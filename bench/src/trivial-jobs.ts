@@ -1,7 +1,7 @@
 // The job that most suites run: one queue with 50 slots, a handler that does nothing, and how a backlog of it is
 // filled and worked off.
 import { performance } from 'node:perf_hooks'
-import { defineJob, defineQueues, implement, type Millrace } from 'millrace'
+import { defineJob, defineQueues, type EnqueueOptions, implement, type Millrace } from 'millrace'
 import type pg from 'pg'
 import { z } from 'zod'
 import { countdown } from './countdown.ts'
@@ -13,15 +13,26 @@ export const queues = defineQueues({ bench: { concurrency: 50 } })
 export const trivial = defineJob({ type: 'bench', queue: queues.bench, payload: z.object({ n: z.number() }) })
 
 /** Nothing but these jobs, with statistics that know them. */
-export async function fill(pool: pg.Pool, millrace: Millrace, jobs: number): Promise<void> {
+export async function fill(
+  pool: pg.Pool,
+  millrace: Millrace,
+  jobs: number,
+  enqueue: (jobs: number) => Promise<void> = (count) => enqueueAll(millrace, count),
+): Promise<void> {
   await pool.query('truncate millrace.job, millrace.job_archive')
-  await enqueueAll(millrace, jobs)
+  await enqueue(jobs)
   await pool.query('vacuum analyze millrace.job')
   await pool.query('checkpoint')
 }
 
-export async function enqueueAll(millrace: Millrace, jobs: number, batchSize = FILL_BATCH): Promise<void> {
-  for (const payloads of batches(jobs, batchSize)) await millrace.enqueueMany(trivial, payloads)
+export async function enqueueAll(
+  millrace: Millrace,
+  jobs: number,
+  batchSize = FILL_BATCH,
+  optionsOf: (batch: number) => EnqueueOptions = () => ({}),
+): Promise<void> {
+  let batch = 0
+  for (const payloads of batches(jobs, batchSize)) await millrace.enqueueMany(trivial, payloads, optionsOf(batch++))
 }
 
 export function* batches(jobs: number, size = FILL_BATCH): Generator<{ n: number }[]> {

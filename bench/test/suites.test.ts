@@ -36,6 +36,7 @@ test.each([
       'enqueue, 256 in flight',
     ],
   ],
+  ['traces', ['no tracing in the engine', 'API only', 'SDK, 1 % kept', 'SDK, all kept']],
 ])('%s measures every contestant in every round and prints one JSON document', async (suite, names) => {
   const { code, out, err } = await bench(suite, '--json', '--rounds', '2', '--jobs', '600')
   expect({ code, err: code === 0 ? '' : err }).toEqual({ code: 0, err: '' })

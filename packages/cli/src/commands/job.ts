@@ -119,6 +119,7 @@ function block(job: JobDetails, links: Links): string {
     ['Priority', String(job.priority)],
     ['Dedup key', job.dedupKey],
     ['Correlation', job.correlationId],
+    ['Trace', job.traceParent?.split('-')[1] ?? null],
     ['Parent', job.parentJobId],
     ['Workflow', links.workflow],
     ['Created', `${job.createdAt.toISOString()}${job.createdBy === null ? '' : ` by ${job.createdBy}`}`],

@@ -10,7 +10,7 @@ import { type ContextServices, type Implementation, type JobContext, RunningCont
 import type { IsolatedHandler } from './isolation/isolated-run.ts'
 import type { Around, MiddlewareRun } from './middleware.ts'
 import type { Run } from './run.ts'
-import { insideSpan, startRunSpan, type TraceMode, traceParentOfRun } from './run-span.ts'
+import { insideSpan, startRunSpan, type TraceMode } from './run-span.ts'
 import { bury, CancelRequested, type Ending, verdict } from './verdict.ts'
 
 export interface ExecutorServices extends ContextServices {
@@ -197,8 +197,9 @@ function payloadOf({ contract, keys, job }: Run): unknown | Promise<unknown> {
 
 /** What is enqueued in `work` is a child of this job, and its spans are below the run's. */
 function inContext<Value>(run: Run, work: () => Value): Value {
-  const { id: jobId, correlationId } = run.job
-  const own = { jobId, correlationId, traceParent: traceParentOfRun(run) }
+  // The row's trace parent is for children where there is no SDK; otherwise they ask for the active span.
+  const { id: jobId, correlationId, traceParent } = run.job
+  const own = { jobId, correlationId, traceParent }
   return run.span === undefined ? runContext.run(own, work) : insideSpan(run, () => runContext.run(own, work))
 }
 

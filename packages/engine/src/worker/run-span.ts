@@ -63,10 +63,13 @@ export const traceParentOfRun = ({ span, job }: Run): string | null =>
 /** Says on the span what became of the run, lets `tell` say it elsewhere, and ends the span. */
 export function endRunSpan({ run, settlement }: Entry, result: SettleResult, tell: () => void): void {
   const { span } = run
-  if (span?.isRecording())
+  // A span that is not kept takes no events, and listeners need not know it.
+  if (!span?.isRecording()) tell()
+  else {
     write(span, result === 'won' ? conclusionOf(run, settlement) : interrupted(NOT_WRITTEN[result]))
-  insideSpan(run, tell)
-  span?.end()
+    insideSpan(run, tell)
+    span.end()
+  }
 }
 
 /** The worker has stopped, and the handler of this run has not. */

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
+import { context, trace } from '@opentelemetry/api'
 import { defineJob, defineQueues, defineSchedule, defineWorkflow, every, fixed, implement } from 'millrace'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { z } from 'zod'
 import { jobEvent, setup } from '../../../engine/test/support/setup.ts'
 import type { ReceivedSpan } from '../support/otlp-receiver.ts'
@@ -167,6 +168,7 @@ describe('the trace of a job', () => {
 
 test('without an SDK nothing is traced, and the trace of the caller travels all the same', async () => {
   await using t = await setup()
+  const [contexts, spans] = [vi.spyOn(context, 'with'), vi.spyOn(trace, 'setSpan')]
   const seen: unknown[] = []
   const { millrace } = await t.working([
     implement(parent, async (_, ctx) => {
@@ -180,6 +182,8 @@ test('without an SDK nothing is traced, and the trace of the caller travels all 
   await jobEvent(millrace, 'job_completed', id)
   expect(seen).toEqual([PARENT, 'a1'.repeat(16)])
   expect((await millrace.jobs()).map(({ traceParent }) => traceParent)).toEqual([PARENT, PARENT, PARENT])
+  // Nothing but the look for a tracer.
+  expect([contexts.mock.calls, spans.mock.calls]).toEqual([[], []])
   const lone = await millrace.enqueue(child, {})
   expect((await millrace.job(lone.id))?.traceParent).toBeNull()
 })

@@ -13,7 +13,7 @@ import {
 } from 'millrace'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { jobEvent, silent } from '../../../engine/test/support/setup.ts'
+import { jobEvent, signal, silent } from '../../../engine/test/support/setup.ts'
 import { one, traced } from '../support/traced.ts'
 
 const { mail: queue, high } = defineQueues({ mail: {}, high: { title: 'HIGH' } })
@@ -196,6 +196,44 @@ describe('a traced job', () => {
       { name: 'job.cancelled', attributes: { budget: 'ai', level: 'HARD_STOP', percent_used: 100 } },
       { name: 'budget_check', attributes: { budget_action: 'HARD_STOP' } },
     ])
+  })
+
+  test('that is held by its budget says so on its span', async () => {
+    await using t = await traced()
+    const budget = defineBudget('ai', { limit: 100, per: 'month', unit: 'cents' })
+    const tag = defineJob({ type: 'tag', queue, payload, budget })
+    const { millrace } = await t.working([implement(tag, async (_, ctx) => void (await ctx.budget.spend(95)))])
+    await jobEvent(millrace, 'job_completed', (await millrace.enqueue(tag, {})).id)
+    const { id } = await millrace.enqueue(tag, {})
+    const run = (await t.received('process mail', 2)).find((each) => each.attributes['job.id'] === Number(id))
+    expect(run?.attributes['millrace.outcome']).toBe('held')
+    expect(run?.events).toMatchObject([
+      { name: 'job.held', attributes: { budget: 'ai', level: 'QUEUE', percent_used: 95 } },
+    ])
+  })
+
+  test('is interrupted when another run has taken over', async () => {
+    await using t = await traced()
+    const gate = signal()
+    const { millrace } = await t.working([implement(work, () => gate.promise)])
+    const { id } = await millrace.enqueue(work, {})
+    await jobEvent(millrace, 'job_started', id)
+    await t.sql('update millrace.job set run_id = gen_random_uuid() where id = $1', [id])
+    gate.resolve()
+    const run = one(await t.received('process mail'))
+    expect(run.attributes['millrace.outcome']).toBe('interrupted')
+    expect(run.events).toMatchObject([{ name: 'job.interrupted' }])
+  })
+
+  test('that is refused leaves a span that says why', async () => {
+    await using t = await traced()
+    const millrace = t.client([work])
+    await millrace.tenants.suspend('acme', { by: 'ann', reason: 'unpaid' })
+    await expect(millrace.enqueue(work, {}, { tenant: 'acme' })).rejects.toThrow('suspended')
+    expect(one(await t.received('send mail'))).toMatchObject({
+      status: { code: ERROR },
+      attributes: { 'error.type': 'TenantSuspended' },
+    })
   })
 
   test('gives its handler a context: spans of its own nest, and it can read the trace', async () => {
