@@ -30,6 +30,7 @@ test('the examples do what the guide says', async () => {
     let deaths = 0
     const fiveDied = new Promise<void>((resolve) => millrace.events.on('job_died', () => ++deaths === 5 && resolve()))
     for (const n of [1, 2, 3, 4, 5]) await millrace.enqueueByType('order.charge', { orderId: `A-${n}`, cents: n })
+    const alerted = millrace.events.next('dlq_alert')
     const worker = await start()
     await fiveDied
     await worker.stop()
@@ -45,11 +46,10 @@ test('the examples do what the guide says', async () => {
 
     // The bank is back: the alert is raised, and the work of two letters is done.
     bank.isDown = false
-    const alerted = millrace.events.next('dlq_alert')
     await start()
-    await alerted
-    // The first worker may have seen some of them too.
-    expect(alerts.at(-1)).toEqual({ count: 5, threshold: 3 })
+    // The first worker may have seen only some of them. Whichever tells it first, the other one does not repeat it.
+    expect((await alerted).count).toBeGreaterThanOrEqual(3)
+    expect(alerts).toMatchObject([{ threshold: 3 }])
     const [first, second, third, fourth, fifth] = ids as [string, string, string, string, string]
     const done = millrace.events.next('job_completed')
     const said = await redriveOne(millrace, first)

@@ -112,7 +112,8 @@ async function existingDatabase(url: string | undefined, schema: string): Promis
 }
 
 /** The workload of `--module` or of the package in the working directory. */
-async function namedWorkload(named: string | null | undefined): Promise<Workload | undefined> {
+/** The workload that an option or package.json names. */
+export async function namedWorkload(named: string | null | undefined): Promise<Workload | undefined> {
   const module = named === undefined ? moduleOfPackage() : named
   return module == null ? undefined : loadWorkload(module)
 }

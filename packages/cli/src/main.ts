@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { Command } from 'commander'
 import { tolerateClosedOutput } from './closed-output.ts'
 import { completeTree } from './command-tree.ts'
+import { alertsCommand } from './commands/alerts.ts'
 import { auditCommand } from './commands/audit.ts'
 import { breakersCommand } from './commands/breakers.ts'
 import { budgetsCommand } from './commands/budgets.ts'
@@ -88,6 +89,7 @@ export function program(): Command {
     .addCommand(topCommand())
     .addCommand(queuesCommand())
     .addCommand(workersCommand())
+    .addCommand(alertsCommand())
     .addCommand(jobsCommand())
     .addCommand(jobCommand())
     .addCommand(historyCommand())

@@ -119,7 +119,7 @@ async function drain(
 
 /** An option wins over its variable, and a variable over what the workload says. */
 function workOptionsOf({ workload, options }: WorkerPlan, delivery: Delivery | undefined): WorkOptions {
-  const { middleware = [] } = workload
+  const { middleware = [], alerts } = workload
   const handlers = [...workload.handlers, ...(delivery?.handlers ?? [])]
   const contracts = handlers.map(({ contract }) => contract)
   const settings = workSettingsFrom(process.env, contracts, workload.settings)
@@ -137,6 +137,7 @@ function workOptionsOf({ workload, options }: WorkerPlan, delivery: Delivery | u
     lease: { ...settings.lease, ...lease },
     overload: { ...settings.overload, ...overload },
     ...(deadLetterAlertAt && { deadLetterAlertAt }),
+    ...(alerts && { alerts }),
   }
 }
 

@@ -2,6 +2,7 @@
 import type { Escalation } from '@millrace/escalation'
 import type { DefinedMetric } from '@millrace/telemetry'
 import type {
+  AlertOptions,
   Implementation,
   JobContract,
   Logger,
@@ -37,6 +38,8 @@ export interface Workload {
   readonly settings?: WorkSettings
   /** What it measures itself, made by defineCounter, defineGauge and defineHistogram: on the page of /metrics. */
   readonly metrics?: readonly DefinedMetric[]
+  /** Alerts of its own, and other thresholds for built-in ones. */
+  readonly alerts?: AlertOptions
   /** The role of ctx.tenantDb, if handlers use it. */
   readonly tenantRole?: string
   /**

@@ -1,9 +1,11 @@
 // What happens inside a process, for logs, metrics and tests. Listeners run synchronously and cannot break the engine.
 import type { Progress } from './contract/progress.ts'
+import type { QueueOwner } from './contract/queue-facts.ts'
 import type { DeadReason } from './contract/redrive.ts'
 import type { BudgetRefusal } from './errors.ts'
 import type { Failure } from './failure.ts'
 import type { BudgetStatus } from './governance/budget-status.ts'
+import type { AlertSeverity } from './store/alerts.ts'
 import type { TickOrigin, TickOutcome } from './store/schedule-ticks.ts'
 import type { SnapshotHolder } from './store/upkeep.ts'
 import type { WorkerRequest } from './store/workers.ts'
@@ -45,6 +47,21 @@ export interface RunEnd {
   durationMs: number
   /** From the time at which the job was first due to now. */
   ageMs: number
+}
+
+export interface AlertEvent {
+  name: string
+  /** What it is about: a queue, a type, a service. */
+  subject: string
+  severity: AlertSeverity
+  /** What was measured, in one sentence. */
+  why: string
+  value: number
+  threshold: number
+  queues: readonly string[]
+  owner: QueueOwner | null
+  /** The condition has held since then, as ISO 8601. */
+  since: string
 }
 
 export interface MillraceEvents {
@@ -128,6 +145,10 @@ export interface MillraceEvents {
    * it, too.
    */
   dlq_alert: { count: number; threshold: number }
+  /** An alert fires, and is not silenced. Once, in all processes that listen, however many of them evaluate alerts. */
+  alert_fired: AlertEvent
+  /** An alert of which listeners were told no longer fires. */
+  alert_cleared: AlertEvent
   /** A budget's spending has reached 75, 80, 90 or 100 %. Once per period in one process of all; again after a raise. */
   budget_threshold: { threshold: number; budget: BudgetStatus }
   /** A budget is nearly used up, so this job waits for the next full hour, or for a raise of the limit. */
@@ -158,7 +179,7 @@ export interface MillraceEvents {
 }
 
 /** Events that listeners in other processes hear, too. */
-export const SHARED_EVENTS = ['job_limit_warning', 'dlq_alert'] as const
+export const SHARED_EVENTS = ['job_limit_warning', 'dlq_alert', 'alert_fired', 'alert_cleared'] as const
 export type SharedEvent = (typeof SHARED_EVENTS)[number]
 
 /** How listeners elsewhere hear of shared events. */

@@ -1,5 +1,9 @@
 // The public surface, by name.
 
+export type { Alert, AlertFilter, Alerts, SilenceOptions } from './alerts/alerts.ts'
+export type { AlertOptions, AlertSettings } from './alerts/options.ts'
+export { prometheusRules } from './alerts/prometheus.ts'
+export { type AlertDefinition, type AlertRule, defineAlert, type Measurement } from './alerts/rule.ts'
 export type { Audit } from './client/audit.ts'
 export type { Breaker, BreakerConfiguration, BreakerDecision, CircuitBreakers } from './client/breakers.ts'
 export type { AdjustOptions, BudgetClient, BudgetPeriodOption } from './client/budgets.ts'
@@ -199,7 +203,16 @@ export {
   WorkflowNotFound,
   WorkflowTimeout,
 } from './errors.ts'
-export type { BreakerEvent, CountedJobs, Events, JobRef, MillraceEvents, RunEnd, WorkflowRef } from './events.ts'
+export type {
+  AlertEvent,
+  BreakerEvent,
+  CountedJobs,
+  Events,
+  JobRef,
+  MillraceEvents,
+  RunEnd,
+  WorkflowRef,
+} from './events.ts'
 export type { Failure } from './failure.ts'
 export type { BreakerCallOptions } from './governance/breaker-call.ts'
 export type { BudgetSourceReading, BudgetStatus } from './governance/budget-status.ts'
@@ -263,6 +276,7 @@ export {
 export { FIELDS as searchFields, type Field as SearchField, type FieldKind, type FieldName } from './search/fields.ts'
 export type { Condition, JobQuery, Match, Moment, Operator, QueryProblem, ReadQuery } from './search/query.ts'
 export { quoted as quotedValue } from './search/terms.ts'
+export type { AlertSeverity, AlertSilence } from './store/alerts.ts'
 export type { AuditEntry, AuditFilter } from './store/audit.ts'
 export type { BreakerState } from './store/breakers.ts'
 export type { BudgetUsage } from './store/budgets.ts'

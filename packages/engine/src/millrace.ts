@@ -1,4 +1,5 @@
 // The client that programs hold: enqueue, look, cancel, and start workers.
+import { Alerts } from './alerts/alerts.ts'
 import { Audit } from './client/audit.ts'
 import { BreakerCalls } from './client/breaker-calls.ts'
 import { CircuitBreakers } from './client/breakers.ts'
@@ -73,6 +74,8 @@ export function createMillrace(options: MillraceOptions): Millrace {
 
 export class Millrace {
   readonly events: Events
+  /** What fires, and silences. */
+  readonly alerts: Alerts
   /** Jobs that failed for good, and what to do with them. */
   readonly deadLetters: DeadLetters
   /** What jobs may spend, and have spent. */
@@ -125,6 +128,7 @@ export class Millrace {
     this.#services = services
     const area = <Area extends object>(made: Area) => withTypedErrors(made, services.db.schema)
     this.events = services.events
+    this.alerts = area(new Alerts(services))
     this.deadLetters = area(new DeadLetters(services))
     this.budgets = area(new BudgetClient(services))
     this.catalogue = area(new Catalogue(services))

@@ -116,5 +116,7 @@ export class Notices {
 }
 
 /** Two events about the same are one notice. */
-const subjectOf = (facts: object): string =>
-  'tenant' in facts && 'queue' in facts ? JSON.stringify([facts.tenant, facts.queue]) : ''
+function subjectOf(facts: object): string {
+  if ('tenant' in facts && 'queue' in facts) return JSON.stringify([facts.tenant, facts.queue])
+  return 'name' in facts && 'subject' in facts ? JSON.stringify([facts.name, facts.subject]) : ''
+}

@@ -8,6 +8,8 @@ export interface Ticker<Result> {
   delayAfter(result: Result): number
   /** It has to be there at a certain time: it sleeps as long as it says, neither longer nor shorter. */
   readonly isExact?: boolean
+  /** The first pass comes so long after the start. Default: at once. */
+  readonly firstAfterMs?: number
   /** Resolves when nothing is left of what passes have begun and not waited for. */
   idle?(): Promise<void>
 }
@@ -54,6 +56,7 @@ export class Loop<Result> {
 
   async #run(): Promise<void> {
     const { signal } = this.#stopping
+    if (this.#ticker.firstAfterMs !== undefined) await this.#sleep(this.#ticker.firstAfterMs)
     while (!signal.aborted) {
       let delay = this.#options.errorDelayMs ?? 5_000
       this.#isWoken = false

@@ -1,6 +1,8 @@
 // Every background service that keeps the tables in order, each in a loop of its own. All worker processes run all of
 // them: row locks, fences and idempotent steps make that harmless.
 
+import { AlertEvaluator } from '../alerts/evaluator.ts'
+import type { AlertRules } from '../alerts/options.ts'
 import type { Enqueuer } from '../client/enqueuer.ts'
 import { ScheduleTicks } from '../client/schedule-ticks.ts'
 import type { Clock } from '../clock.ts'
@@ -13,8 +15,8 @@ import type { DeclaredSchedules } from '../schedule/schedules.ts'
 import type { Database } from '../store/db.ts'
 import type { Advancer } from '../workflow/advancer.ts'
 import { AdmissionSweep } from './admission-sweep.ts'
+import { AlertWatch } from './alert-watch.ts'
 import { Booster } from './booster.ts'
-import { DeadLetterAlert } from './dead-letter-alert.ts'
 import { Housekeeper } from './housekeeper.ts'
 import { Loop, type LoopOptions, type Ticker } from './loop.ts'
 import type { MetricFlush } from './metric-flush.ts'
@@ -38,7 +40,7 @@ export interface MaintenanceServices extends Pick<LoopOptions, 'onError'> {
   /** Job types that it has handlers for. */
   types: readonly string[]
   sweepMs: number
-  deadLetterAlertAt: number
+  alerts: AlertRules
   letterRetention: LetterRetention | null
   mayJudge(): boolean
   /** Notifications arrive. */
@@ -57,15 +59,7 @@ export interface MaintenanceLoops {
 }
 
 export function maintenanceLoops(services: MaintenanceServices): MaintenanceLoops {
-  const { db, events, admitter, advancer, logger, onError } = services
-  const alert = new DeadLetterAlert({
-    db,
-    threshold: services.deadLetterAlertAt,
-    onAlert: (found) => {
-      events.emit('dlq_alert', found)
-      logger.warn(found, 'dead letters wait for a decision')
-    },
-  })
+  const { db, admitter, advancer, onError } = services
   const loop = <Result>(ticker: Ticker<Result>): Loop<unknown> => new Loop(ticker, { onError })
   const scheduler: Loop<unknown> = loop(
     new Scheduler({ ...services, ticks: new ScheduleTicks(services), onLate: () => scheduler.wake() }),
@@ -83,7 +77,7 @@ export function maintenanceLoops(services: MaintenanceServices): MaintenanceLoop
     loop(new Housekeeper(services)),
     loop(new Redriver(services)),
     loop(new TableKeeper(services)),
-    loop(alert),
+    loop(new AlertWatch({ db, rules: services.alerts, evaluator: new AlertEvaluator(services) })),
     loop(new Booster(services)),
     scheduler,
     loop(new WorkflowSweep(advancer)),

@@ -243,12 +243,6 @@ export async function deadLetterPostpone(session: Session, now: Now, ids: readon
   await session.run('deadLetterPostpone', [now, plainArray(ids)])
 }
 
-/** How many are pending; counts no further than `limit`. */
-export async function deadLetterCount(session: Session, limit: number): Promise<number> {
-  const [row] = await session.run<{ pending: number }>('deadLetterCount', [limit])
-  return row?.pending ?? 0
-}
-
 /** From when on the age of a letter counts that was resolved or ignored. */
 export type LetterAge = 'decision' | 'death'
 

@@ -1,6 +1,7 @@
 // The state of our tables and indexes, and the commands that repair them. None of the commands runs in a transaction, and
 // none needs a setting of its session, so they work through PgBouncer in transaction mode; the deadline bounds them, because
 // a lock timeout would be such a setting.
+import { textArray } from './arrays.ts'
 import { type Database, qualified, type Session } from './db.ts'
 
 export interface TableBloat {
@@ -49,6 +50,11 @@ export async function snapshotHolder(session: Session): Promise<SnapshotHolder |
 /** False: somebody has begun it within the interval. */
 export async function upkeepClaim(session: Session, task: string, intervalMs: number): Promise<boolean> {
   return (await session.run('upkeepClaim', [task, intervalMs])).length > 0
+}
+
+/** Another process may take them at once. */
+export async function upkeepRelease(session: Session, tasks: readonly string[]): Promise<void> {
+  await session.run('upkeepRelease', [textArray(tasks)])
 }
 
 /**

@@ -1,5 +1,6 @@
 // What a program asks of its worker, and what the worker makes of it.
 import type { ClientConfig } from 'pg'
+import { type AlertOptions, type AlertRules, alertRules } from '../alerts/options.ts'
 import { wholeNumber } from '../client/enqueue-options.ts'
 import { type Duration, toMs } from '../contract/duration.ts'
 import { InvalidDefinition } from '../errors.ts'
@@ -34,6 +35,8 @@ export interface WorkOptions extends LanePlan {
    * that one. 'parent': it goes on with that one's trace. Default 'link'.
    */
   traces?: TraceMode
+  /** Rules of the program's own, and other thresholds for built-in alerts. */
+  alerts?: AlertOptions
 }
 
 export interface OverloadOptions {
@@ -61,7 +64,7 @@ export interface WorkerSettings {
   graceMs: number
   memory: MemoryLimits
   overload: OverloadLimits
-  deadLetterAlertAt: number
+  alerts: AlertRules
   tenantRole: string | undefined
   traces: TraceMode
 }
@@ -82,7 +85,7 @@ export function workerSettings(
     times: leaseTimes(options.lease ?? {}),
     memory: memoryLimits(options.memory ?? {}),
     overload: overloadLimits(options.overload ?? {}),
-    deadLetterAlertAt: wholeNumber(options.deadLetterAlertAt ?? 50, 'deadLetterAlertAt', 1),
+    alerts: alertRulesOf(options),
     traces: traceMode(options.traces ?? 'link'),
   }
 }
@@ -90,6 +93,13 @@ export function workerSettings(
 function traceMode(traces: TraceMode): TraceMode {
   if (traces === 'link' || traces === 'parent') return traces
   throw new InvalidDefinition(`traces is ${JSON.stringify(traces)}: expected 'link' or 'parent'.`)
+}
+
+/** What `alerts` says of dead letters goes before `deadLetterAlertAt`. */
+function alertRulesOf({ alerts = {}, deadLetterAlertAt }: WorkOptions): AlertRules {
+  if (deadLetterAlertAt === undefined) return alertRules(alerts)
+  const threshold = wholeNumber(deadLetterAlertAt, 'deadLetterAlertAt', 1)
+  return alertRules({ ...alerts, settings: { dead_letters: { threshold }, ...alerts.settings } })
 }
 
 function memoryLimits({ thresholdPercent = 85, checkInterval = '60s' }: MemoryOptions): MemoryLimits {

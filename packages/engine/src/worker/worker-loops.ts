@@ -15,14 +15,11 @@ export interface WatchedParts {
   pressure: BackPressure | undefined
 }
 
-export type LoopServices = Omit<
-  MaintenanceServices,
-  'types' | 'sweepMs' | 'deadLetterAlertAt' | 'backloggedQueues' | 'mayJudge'
->
+export type LoopServices = Omit<MaintenanceServices, 'types' | 'sweepMs' | 'alerts' | 'backloggedQueues' | 'mayJudge'>
 
 export function workerLoops(
   { lease, memory, pressure }: WatchedParts,
-  { lanes, implementations, times, deadLetterAlertAt }: WorkerSettings,
+  { lanes, implementations, times, alerts }: WorkerSettings,
   services: LoopServices,
 ): MaintenanceLoops {
   const { onError } = services
@@ -31,7 +28,7 @@ export function workerLoops(
     ...services,
     types: implementations.map(({ contract }) => contract.type),
     sweepMs: times.sweepMs,
-    deadLetterAlertAt,
+    alerts,
     backloggedQueues: () => queues.filter(({ busyMs }) => busyMs >= BACKLOG_MS).map(({ name }) => name),
     mayJudge: () => lease.heldMs() >= times.ttlMs,
   })

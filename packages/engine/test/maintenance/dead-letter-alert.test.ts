@@ -1,36 +1,35 @@
 import { defineJob, defineQueues, implement } from 'millrace'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
-import { DeadLetterAlert } from '#src/maintenance/dead-letter-alert'
-import { graveyard } from '../support/dead-letters.ts'
+import { alerting } from '../support/alerts.ts'
 
 const queues = defineQueues({ default: {} })
 const task = defineJob({ type: 'task', queue: queues.default, payload: z.object({}) })
 const times = (count: number) => Array.from({ length: count }, () => ({}))
 
 async function setup(threshold: number) {
-  const t = await graveyard()
+  const t = await alerting([task], { settings: { dead_letters: { threshold } } })
   const alerts: { count: number; threshold: number }[] = []
-  const alert = new DeadLetterAlert({ db: t.db, threshold, onAlert: (found) => void alerts.push(found) })
-  return { ...t, alert, alerts, millrace: t.client([task]) }
+  t.millrace.events.on('dlq_alert', (alert) => void alerts.push(alert))
+  return { ...t, alerts }
 }
 
 test('the alert is raised at the threshold, and again only after it fell below', async () => {
   await using t = await setup(5)
   await t.letters(t.millrace, task, times(4))
-  await t.alert.tick()
+  await t.evaluate()
   expect(t.alerts).toEqual([])
   const last = await t.letter(t.millrace, task, {})
-  await t.alert.tick()
+  await t.evaluate()
   expect(t.alerts).toEqual([{ count: 5, threshold: 5 }])
   await t.letter(t.millrace, task, {})
-  await t.alert.tick()
+  await t.evaluate()
   expect(t.alerts).toHaveLength(1)
   const [other] = await t.millrace.deadLetters.list()
   await t.millrace.deadLetters.resolve([last, other?.id as string], { by: 'ann' })
-  await t.alert.tick()
+  await t.evaluate()
   await t.letters(t.millrace, task, times(3))
-  await t.alert.tick()
+  await t.evaluate()
   expect(t.alerts).toEqual([
     { count: 5, threshold: 5 },
     { count: 7, threshold: 5 },
@@ -41,9 +40,9 @@ test('an acknowledged letter is still pending and counts; a redriven one does no
   await using t = await setup(2)
   const [a, b] = (await t.letters(t.millrace, task, times(2))) as [string, string]
   await t.millrace.deadLetters.acknowledge(a, { by: 'ann' })
-  expect(await t.alert.tick()).toBe(2)
+  expect((await t.millrace.vitals()).deadLetters.pending).toBe(2)
   await t.millrace.deadLetters.redrive(b, { by: 'ann' })
-  expect(await t.alert.tick()).toBe(1)
+  expect((await t.millrace.vitals()).deadLetters.pending).toBe(1)
 })
 
 test('the count goes no further than ten thousand', async () => {
@@ -52,7 +51,7 @@ test('the count goes no further than ten thousand', async () => {
     `insert into millrace.dead_letter_jobs (job_id, type, queue, correlation_id, reason, attempts, original_job, error_message, died_at)
      select g, 'task', 'default', 'c', 'exhausted', 1, '{}', 'm', now() from generate_series(1, 10500) as g`,
   )
-  expect(await t.alert.tick()).toBe(10_000)
+  expect((await t.millrace.vitals()).deadLetters).toEqual({ pending: 10_000, lastHour: 10_000 })
 })
 
 test('a worker raises it as an event: at fifty by default', async () => {

@@ -65,7 +65,7 @@ describe.each(['fresh', 'no'])('with %s statistics', (statistics) => {
       100,
     ],
     ['deadLetterPrune', [null, week, 1_000], 'dead_letter_for_prune_idx', 200],
-    ['deadLetterCount', [50], 'dead_letter_by_status_idx', 20],
+    ['vitalsDeadLetters', [null, 50], 'dead_letter_by_status_idx', 100],
     ['deadLetterList', ['ignored', ...none.slice(1), 50], 'dead_letter_by_status_idx', 100],
     ['deadLetterList', [...none.slice(0, 5), 'f3', null, null, 50], 'dead_letter_by_fingerprint_idx', 200],
     ['deadLetterList', [...none, 50], 'dead_letter_jobs_pkey', 50],
@@ -115,7 +115,7 @@ describe.each([
   test.each([
     ['deadLetterDue', [null, '{task,other}', '{exhausted,exhausted}', '{3,3}', '{60000,60000}', 100]],
     ['deadLetterPrune', [null, week, 1_000]],
-    ['deadLetterCount', [50]],
+    ['vitalsDeadLetters', [null, 50]],
   ] as const)('%s, which every worker asks now and then, reads little', async (statement, values) => {
     await client.query(`delete from pg_statistic where starelid = 'millrace.dead_letter_jobs'::regclass`)
     await client.query(

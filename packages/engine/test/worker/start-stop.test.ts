@@ -2,12 +2,14 @@ import { readFileSync } from 'node:fs'
 import { defineJob, defineQueues, implement } from 'millrace'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
+import { AlertEvaluator } from '#src/alerts/evaluator'
+import { alertRules } from '#src/alerts/options'
 import { ScheduleTicks } from '#src/client/schedule-ticks'
 import type { ClientServices } from '#src/client-services'
 import type { Clock } from '#src/clock'
 import { Governor } from '#src/governance/governor'
 import { AdmissionSweep } from '#src/maintenance/admission-sweep'
-import { DeadLetterAlert } from '#src/maintenance/dead-letter-alert'
+import { AlertWatch } from '#src/maintenance/alert-watch'
 import { Housekeeper } from '#src/maintenance/housekeeper'
 import { Loop, type Ticker } from '#src/maintenance/loop'
 import { Redriver } from '#src/maintenance/redriver'
@@ -116,7 +118,13 @@ const makers: Record<string, (services: ClientServices, t: Setup) => Service | P
       }),
     ),
 
-  'the dead letter alert': ({ db }) => looping(new DeadLetterAlert({ db, threshold: 1, onAlert: () => {} })),
+  'the alert watch': (services) =>
+    looping(
+      new AlertWatch({
+        ...{ db: services.db, rules: alertRules() },
+        evaluator: new AlertEvaluator({ ...services, onError }),
+      }),
+    ),
 
   'the memory guard': () =>
     looping(new MemoryGuard({ thresholdPercent: 85, checkIntervalMs: 10 }, { onChange: () => {} })),

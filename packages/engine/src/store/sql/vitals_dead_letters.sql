@@ -13,6 +13,7 @@ select
     from (
       select from millrace.dead_letter_jobs
       where initcap(status) = 'Pending' and died_at > coalesce($1, now()) - interval '1 hour'
+      order by died_at
       limit $2
     ) as recent
   ) as last_hour;
