@@ -1,5 +1,6 @@
 // The client that programs hold: enqueue, look, cancel, and start workers.
 import { Alerts } from './alerts/alerts.ts'
+import { AdminTokens } from './client/admin-tokens.ts'
 import { Audit } from './client/audit.ts'
 import { BreakerCalls } from './client/breaker-calls.ts'
 import { CircuitBreakers } from './client/breakers.ts'
@@ -90,6 +91,8 @@ export class Millrace {
   readonly limits: Limits
   /** Who changed what, and what was refused to whom. */
   readonly audit: Audit
+  /** Who may call the admin API: make, list, revoke and check its tokens. */
+  readonly tokens: AdminTokens
   /** The circuit breakers of the services that handlers call. */
   readonly breakers: CircuitBreakers
   /** What people have to be told of, whether they were, and whether somebody looks after it. */
@@ -136,6 +139,7 @@ export class Millrace {
     this.pauses = area(new Pauses(services))
     this.limits = area(new Limits(services))
     this.audit = area(new Audit(services))
+    this.tokens = area(new AdminTokens(services))
     this.breakers = area(new CircuitBreakers(services))
     this.escalations = area(new Escalations(services))
     this.encryptionKeys = area(new EncryptionKeys(services))

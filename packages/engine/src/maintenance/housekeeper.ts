@@ -1,7 +1,8 @@
 // Creates the archive's partitions ahead, drops the expired ones, and forgets workers that ended, dead letters that were
 // settled long ago, pauses, dedupe windows and rates that are over, what dead runs had reserved of budgets, and the expired
 // results of ctx.once and ctx.step, ticks of schedules and minutes of metrics after 30 days, periods of budgets after 13 months, workflows
-// whose retention is over, escalations after 90 days, and declarations 30 days after a living worker had them. Cancels what deleted tenants have left.
+// whose retention is over, escalations after 90 days, declarations 30 days after a living worker had them, and tokens of the
+// admin API 30 days after their end. Cancels what deleted tenants have left.
 //
 // Runs hourly in every worker process; every step is harmless when another process does the same at that moment, and
 // is finished by the next pass if it was cut off.
@@ -11,6 +12,7 @@ import type { Registry } from '../contract/registry.ts'
 import { HistoryRefused } from '../errors.ts'
 import { declareHistory } from '../governance/history.ts'
 import { isPermissionDenied } from '../sql-state.ts'
+import { adminTokenPrune } from '../store/admin-tokens.ts'
 import { budgetHoldPrune, budgetPeriodPrune, budgetReservationSweep } from '../store/budgets.ts'
 import { cataloguePrune } from '../store/catalogue.ts'
 import type { Database } from '../store/db.ts'
@@ -34,6 +36,7 @@ const HOUR_MS = 3_600_000
 const FORGET_WORKERS_AFTER_MS = 24 * HOUR_MS
 const FORGET_DECLARATIONS_AFTER_MS = 30 * 24 * HOUR_MS
 const LETTERS_AT_ONCE = 1_000
+const TOKENS_AT_ONCE = 1_000
 const RESERVATIONS_AT_ONCE = 1_000
 const HOLDS_AT_ONCE = 10_000
 /** A year and the month that is compared with it. */
@@ -86,7 +89,7 @@ function ifRefused(error: unknown): void {
   if (!(error instanceof HistoryRefused)) throw error
 }
 
-/** Without rights on the catalogue. The worker has said so when it started. */
+/** Without rights on the catalogue or the tokens. Of the catalogue the worker has said so when it started. */
 function noneIfDenied(error: unknown): number {
   if (!isPermissionDenied(error)) throw error
   return 0
@@ -112,6 +115,8 @@ export class Housekeeper implements Ticker<HousekeepingResult> {
     const letters = this.#letterRetention
     await pausePrune(this.#db, now)
     await progressPrune(this.#db, PROGRESS_AT_ONCE)
+    // The role of a worker may have no rights on the tokens: its program need not know them.
+    await adminTokenPrune(this.#db, now, TOKENS_AT_ONCE).catch(noneIfDenied)
     // If it could not be had when the worker started. That it was refused, the worker has said.
     await declareHistory({ db: this.#db, clock: this.#clock }, this.#registry.historic).catch(ifRefused)
     return {

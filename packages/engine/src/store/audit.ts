@@ -1,4 +1,5 @@
 // Who changed what, and what was refused to whom.
+import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Now } from '../clock.ts'
 import type { Session } from './db.ts'
 
@@ -11,7 +12,18 @@ export interface AuditEntry {
   target: string | null
   tenant: string | null
   details: unknown
+  /** From where: an address, or the name of a program. Null: it does not say. */
+  source: string | null
+  requestId: string | null
 }
+
+/** Where the changes that a request makes come from: every entry that is written meanwhile carries it. */
+export interface AuditOrigin {
+  readonly source?: string
+  readonly requestId?: string
+}
+
+export const auditOrigin = new AsyncLocalStorage<AuditOrigin>()
 
 export type NewAuditEntry = Pick<AuditEntry, 'by' | 'action'> &
   Partial<Pick<AuditEntry, 'target' | 'tenant' | 'details'>>
@@ -27,7 +39,8 @@ export interface AuditFilter {
 
 /** In the session of the change: either both are there or neither. */
 export async function auditWrite(session: Session, now: Now, ...entries: readonly NewAuditEntry[]): Promise<void> {
-  if (entries.length > 0) await session.run('auditWrite', [now, JSON.stringify(entries)])
+  const { source = null, requestId = null } = auditOrigin.getStore() ?? {}
+  if (entries.length > 0) await session.run('auditWrite', [now, JSON.stringify(entries), source, requestId])
 }
 
 /** Newest first. */

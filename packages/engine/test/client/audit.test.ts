@@ -22,7 +22,7 @@ test('cancel, runNow and retry leave an entry each', async () => {
   expect(await t.millrace.retry(failed.id, { by: 'bob' })).toEqual({ status: 'due' })
   expect(await t.millrace.cancel(failed.id, { by: 'ann', reason: 'sent by hand' })).toBe('cancelled')
   expect(await t.millrace.cancel(running.id, { by: 'ann' })).toBe('requested')
-  const told = (await t.millrace.audit.list()).map(({ id, at, ...entry }) => entry)
+  const told = (await t.millrace.audit.list()).map(({ id, at, source, requestId, ...entry }) => entry)
   expect(told.reverse()).toEqual([
     { by: 'ann', action: 'job.run_now', target: scheduled.id, tenant: 'acme', details: null },
     { by: 'bob', action: 'job.retry', target: failed.id, tenant: 'acme', details: null },
@@ -86,4 +86,26 @@ test('the log is read by who, what, about what, of whom, and by pages', async ()
   expect(await targets({ before: page.at(-1)?.id as string })).toEqual([b, a])
   await expect(millrace.audit.list({ limit: 0 })).rejects.toThrow(InvalidDefinition)
   await expect(millrace.audit.list({ before: 'x' })).rejects.toThrow(/expected the id of an audit entry/)
+})
+
+test('a program notes its own changes, and says where changes come from', async () => {
+  await using t = await prepared()
+  const { audit } = t.millrace
+  const origin = { source: '10.0.0.7', requestId: 'r-1' }
+  await audit.from(origin, () => t.millrace.tenants.set('acme', { weight: 5 }, { by: 'ann' }))
+  await audit.write({ by: 'bob', action: 'source.edit', target: 's1', details: { before: 1, after: 2 } })
+  expect(await audit.list()).toMatchObject([
+    { by: 'bob', action: 'source.edit', target: 's1', details: { before: 1, after: 2 }, source: null, requestId: null },
+    { by: 'ann', action: 'tenant.set', ...origin },
+  ])
+  const lost = t.pool.connect().then(async (tx) => {
+    await tx.query('begin')
+    await audit.write({ by: 'bob', action: 'source.lost' }, { tx })
+    await tx.query('rollback')
+    tx.release()
+  })
+  await lost
+  expect(await audit.list({ action: 'source.lost' })).toEqual([])
+  await expect(audit.write({ by: '', action: 'source.edit' })).rejects.toThrow(/by/)
+  await expect(audit.write({ by: 'bob', action: '' })).rejects.toThrow(/action/)
 })

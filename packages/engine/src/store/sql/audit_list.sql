@@ -3,7 +3,7 @@
 -- Returns: the entries.
 -- Locks:   nothing.
 -- Index:   audit_log_pkey, audit_log_by_tenant_idx
-select id, at, actor as by, action, target, tenant, details
+select id, at, actor as by, action, target, tenant, details, source, request_id
 from millrace.audit_log
 where ($2::text is null or tenant = $2)
   and ($3::text is null or actor = $3)
