@@ -1,2 +1,8 @@
 // The public surface, by name.
-export {}
+export { type AdminHandler, type AdminOptions, admin } from './server/admin.ts'
+export type { OwnAuth, OwnCaller } from './server/auth.ts'
+export type { Caller } from './server/caller.ts'
+export { type NodeListener, nodeListener } from './server/node.ts'
+export { openApiOf } from './server/openapi.ts'
+export { Refusal } from './server/problem.ts'
+export { Answer, type CallContext, type Route, route } from './server/route.ts'

@@ -102,7 +102,7 @@ function onInterrupt(release: () => Promise<void>): () => void {
 }
 
 /** Looking at a database that is made for the look would tell a tired operator that all is well. */
-async function existingDatabase(url: string | undefined, schema: string): Promise<Database> {
+export async function existingDatabase(url: string | undefined, schema: string): Promise<Database> {
   if (!url && !(await hasEmbedded())) {
     throw new Refused(
       'No database is given, and this project has no embedded one. Set DATABASE_URL or pass --database-url, or start `millrace dev` here.',
@@ -112,7 +112,6 @@ async function existingDatabase(url: string | undefined, schema: string): Promis
 }
 
 /** The workload of `--module` or of the package in the working directory. */
-/** The workload that an option or package.json names. */
 export async function namedWorkload(named: string | null | undefined): Promise<Workload | undefined> {
   const module = named === undefined ? moduleOfPackage() : named
   return module == null ? undefined : loadWorkload(module)

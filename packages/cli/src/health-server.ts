@@ -13,6 +13,8 @@ export interface Health {
   health?(): Promise<object | undefined>
   /** What is running, for people. */
   describe(): Record<string, unknown>
+  /** Answers requests that are not about health. False: this is none of them. */
+  takeOver?(path: string, request: IncomingMessage, response: ServerResponse): boolean
 }
 
 export interface HealthServer {
@@ -33,6 +35,7 @@ export async function serveHealth(address: { host: string; port: number }, healt
   const startedAt = Date.now()
   const limits = { headersTimeout: REQUEST_MS, requestTimeout: REQUEST_MS, connectionsCheckingInterval: REQUEST_MS }
   const server = createServer(limits, (request, response) => {
+    if (health.takeOver?.(pathOf(request.url ?? '/'), request, response)) return
     respond(request, health, startedAt)
       .catch((error: unknown): Answer => [500, { error: error instanceof Error ? error.message : String(error) }])
       .then((answer) => send(response, answer))

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { Command } from 'commander'
 import { tolerateClosedOutput } from './closed-output.ts'
 import { completeTree } from './command-tree.ts'
+import { adminCommand } from './commands/admin.ts'
 import { alertsCommand } from './commands/alerts.ts'
 import { auditCommand } from './commands/audit.ts'
 import { breakersCommand } from './commands/breakers.ts'
@@ -34,6 +35,7 @@ import { schedulesCommand } from './commands/schedules.ts'
 import { statsCommand } from './commands/stats.ts'
 import { tenantPoliciesCommand } from './commands/tenant-policies.ts'
 import { tenantsCommand } from './commands/tenants.ts'
+import { tokensCommand } from './commands/tokens.ts'
 import { topCommand } from './commands/top.ts'
 import { typesCommand } from './commands/types.ts'
 import { workCommand } from './commands/work.ts'
@@ -60,6 +62,7 @@ Environment:
                  the schema that holds the tables, if it is not "millrace"
   MILLRACE_ENCRYPTION_KEYS, MILLRACE_LOOKUP_KEY
                  the keys of sensitive job types: id:base64,id:base64, the first encrypts; and base64
+  ADMIN_TOKEN    \`admin\` and \`dev\` accept this token of the admin API, in the role admin
   LOG_LEVEL      debug, info (default), warn or error
 `
 
@@ -82,6 +85,7 @@ export function program(): Command {
     .addCommand(initCommand())
     .addCommand(devCommand())
     .addCommand(workCommand())
+    .addCommand(adminCommand())
     .addCommand(migrateCommand())
     .addCommand(enqueueCommand())
     .addCommand(doctorCommand())
@@ -114,6 +118,7 @@ export function program(): Command {
     .addCommand(eraseCommand())
     .addCommand(encryptionKeysCommand())
     .addCommand(auditCommand())
+    .addCommand(tokensCommand())
     .addCommand(keysCommand())
     .addCommand(psqlCommand())
     .addCommand(typesCommand())

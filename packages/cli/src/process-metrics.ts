@@ -16,7 +16,7 @@ export class ProcessMetrics {
   }
 
   /** Counts from now on, until the lifecycle ends. */
-  async start(lifecycle: Lifecycle, millrace: Millrace, { metrics = [] }: Workload): Promise<void> {
+  async start(lifecycle: Lifecycle, millrace: Millrace, { metrics = [] }: Pick<Workload, 'metrics'>): Promise<void> {
     // Only processes that are scraped pay for loading it.
     const { createMetrics } = await import('@millrace/telemetry')
     const process = this.#process

@@ -1,9 +1,10 @@
 import { Command, Option } from 'commander'
 import { type EncryptionOptions, encryptionFrom, migrate } from 'millrace'
+import { AdminServing } from '../admin-serving.ts'
 import { type Database, openDatabase, schemaVersion } from '../database.ts'
 import { makeDevelopmentKeys } from '../development-keys.ts'
 import { fail } from '../failure.ts'
-import { serveHealth } from '../health-server.ts'
+import { type Health, serveHealth } from '../health-server.ts'
 import { JobDigest } from '../job-digest.ts'
 import { Lifecycle } from '../lifecycle.ts'
 import { createLogger } from '../log.ts'
@@ -27,11 +28,14 @@ beside its data that node --env-file can load. Handlers find the database in DAT
 
 The log tells each kind of failure once, and every ten seconds how many jobs have completed. LOG_LEVEL=debug tells all.
 
+The admin API is at /admin/api/ and /api/actions/. On this machine it needs no token while there is none: \`millrace tokens create\`
+makes one, and ADMIN_TOKEN sets one.
+
 Health:
   GET /healthz   200 while the process lives
   GET /readyz    200 while the worker's lease holds and the database answers, else 503 with the reason
   GET /metrics   metrics for Prometheus, or OpenMetrics for those that ask for it
-  GET /          what is running
+  GET /          what is running; browsers are sent to /admin/
 
 Examples:
   millrace dev dist/workload.js
@@ -47,13 +51,18 @@ interface Options extends WorkerOptions {
 export function devCommand(): Command {
   const command = new Command('dev')
     .summary('run a workload on this machine, with a database if there is none')
-    .description('Run a workload on this machine: database, migrations, worker and health endpoints in one process.')
+    .description(
+      'Run a workload on this machine: database, migrations, worker, admin API and health endpoints in one process.',
+    )
     .argument('[module]', 'the workload to run')
     .addOption(new Option('--database-url <url>', 'use this database, not an embedded one').env('DATABASE_URL'))
     .addOption(
-      new Option('--port <port>', 'port of the health endpoints').env('PORT').argParser(parsePort).default(8080),
+      new Option('--port <port>', 'port of the admin API and the health endpoints')
+        .env('PORT')
+        .argParser(parsePort)
+        .default(8080),
     )
-    .addOption(new Option('--host <address>', 'address of the health endpoints').env('HOST').default('127.0.0.1'))
+    .addOption(new Option('--host <address>', 'address they listen on').env('HOST').default('127.0.0.1'))
   return addWorkerOptions(command).addHelpText('after', help).action(act)
 }
 
@@ -79,12 +88,14 @@ async function dev({ workload, module }: Named, options: Options): Promise<void>
   const readiness = new Readiness(lifecycle)
   const summary = new Summary()
   const metrics = new ProcessMetrics()
+  const serving = new AdminServing()
   await lifecycle.run(async () => {
-    const health = {
+    const health: Health = {
       obstacle: () => readiness.obstacle(),
       health: () => readiness.health(),
       describe: () => summary.asObject(),
       metrics: (accept: string | undefined) => metrics.page(accept),
+      takeOver: (...request) => serving.takeOver(...request),
     }
     const server = await lifecycle.start({
       name: 'health endpoints',
@@ -105,6 +116,13 @@ async function dev({ workload, module }: Named, options: Options): Promise<void>
     summary.add('Database', database.description)
     if (database.directory !== undefined) summary.addSecret('DATABASE_URL', database.url)
     summary.add('Schema', await schemaVersion(database.url, schema))
+    const encryption = await encryptionOf(database, summary)
+    await serving.start(lifecycle, {
+      ...{ workload, schema, encryption, logger },
+      host: options.host,
+      databaseUrl: database.url,
+      isDevelopment: true,
+    })
     if (workload !== undefined) {
       const digest = await lifecycle.start({
         name: 'digest of jobs',
@@ -117,7 +135,7 @@ async function dev({ workload, module }: Named, options: Options): Promise<void>
         logger,
         options,
         metrics,
-        encryption: await encryptionOf(database, summary),
+        encryption,
         mode: 'dev',
         announce: (label, value) => summary.add(label, value),
         tell: (millrace) => digest.watch(millrace),
@@ -125,6 +143,7 @@ async function dev({ workload, module }: Named, options: Options): Promise<void>
       readiness.watchWork(() => obstacleOf(worker))
       if (worker !== undefined) summary.addWorker(worker)
     }
+    summary.add('Admin', `${server.url}/admin/`)
     summary.add('Health', `${server.url}/readyz`)
     const commands = await tryNext({ workload, module, schema, healthUrl: server.url })
     const where = database.directory === undefined ? 'with the same DATABASE_URL' : 'in this folder'

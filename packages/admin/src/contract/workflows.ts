@@ -1,0 +1,122 @@
+// Workflows: look, signal, cancel, resume, roll back.
+import { z } from 'zod'
+import { endpoint } from './endpoint.ts'
+import { forOperators, id, name, pageSize, reason, time } from './fields.ts'
+
+const WORKFLOWS = '/admin/api/workflows'
+
+export const workflowStatus = z.enum([
+  'running',
+  'stopping',
+  'rolling back',
+  'completed',
+  'failed',
+  'cancelled',
+  'rolled back',
+  'rollback failed',
+])
+
+export const workflow = z.object({
+  id: z.string(),
+  parentId: z.string().nullable(),
+  name: z.string(),
+  status: workflowStatus,
+  stopping: z.enum(['failed', 'cancelled']).nullable(),
+  rollsBack: z.boolean(),
+  tenant: z.string().nullable(),
+  correlationId: z.string(),
+  createdBy: z.string().nullable(),
+  reason: z.string().nullable(),
+  held: z.string().nullable(),
+  createdAt: time,
+  updatedAt: time,
+  finishedAt: time.nullable(),
+})
+
+const step = z.object({
+  name: z.string(),
+  kind: z.enum(['jobs', 'signal', 'sleep', 'workflow']),
+  after: z.record(z.string(), z.enum(['fail', 'skip', 'continue'])),
+  isList: z.boolean(),
+  status: z.enum(['waiting', 'running', 'completed', 'failed', 'skipped', 'cancelled']),
+  undo: z.enum(['none', 'running', 'done', 'failed']),
+  reason: z.string().nullable(),
+  dueAt: time.nullable(),
+  childId: z.string().nullable(),
+  jobs: z.number(),
+  completed: z.number(),
+  failed: z.number(),
+  cancelled: z.number(),
+  running: z.number(),
+  jobIds: z.array(z.string()),
+  undoJobIds: z.array(z.string()),
+})
+
+const changed = z.object({ status: z.literal('done'), as: workflowStatus })
+
+export const list = endpoint({
+  method: 'GET',
+  path: WORKFLOWS,
+  permission: 'viewer',
+  scope: 'tenant',
+  summary: 'List workflows, newest first',
+  description: 'For the next page pass the id of the last workflow as `before`.',
+  input: z.object({
+    status: workflowStatus.optional(),
+    name: name.optional(),
+    tenant: name.optional(),
+    before: id.optional(),
+    limit: pageSize(1000),
+  }),
+  output: z.object({ workflows: z.array(workflow), next: z.string().nullable() }),
+})
+
+export const get = endpoint({
+  method: 'GET',
+  path: `${WORKFLOWS}/:id`,
+  permission: 'viewer',
+  scope: 'tenant',
+  summary: 'Show a workflow and how far each step has come',
+  input: z.object({ id }),
+  output: workflow.extend({ input: forOperators, steps: z.array(step) }),
+})
+
+export const cancel = endpoint({
+  method: 'POST',
+  path: `${WORKFLOWS}/:id/cancel`,
+  permission: 'operator',
+  scope: 'tenant',
+  summary: 'Cancel a workflow, and undo what can be undone',
+  input: z.object({ id, reason: reason.optional() }),
+  output: changed,
+})
+
+export const resume = endpoint({
+  method: 'POST',
+  path: `${WORKFLOWS}/:id/resume`,
+  permission: 'operator',
+  scope: 'tenant',
+  summary: 'Do what failed or was cancelled anew, and go on from there',
+  input: z.object({ id }),
+  output: changed,
+})
+
+export const rollBack = endpoint({
+  method: 'POST',
+  path: `${WORKFLOWS}/:id/roll-back`,
+  permission: 'operator',
+  scope: 'tenant',
+  summary: 'Undo what a failed workflow did',
+  input: z.object({ id }),
+  output: changed,
+})
+
+export const signal = endpoint({
+  method: 'POST',
+  path: `${WORKFLOWS}/:id/signals/:name`,
+  permission: 'operator',
+  scope: 'tenant',
+  summary: 'Tell a workflow what one of its steps waits for',
+  input: z.object({ id, name, payload: z.unknown().optional(), key: name.optional() }),
+  output: z.object({ status: z.enum(['accepted', 'repeated']) }),
+})

@@ -1,0 +1,160 @@
+// Server-sent events, read from the response without a socket.
+import { defineJob, defineQueues } from 'millrace'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { z } from 'zod'
+import type { Channel, Listener } from '#src/server/stream/channel'
+import { Connection } from '#src/server/stream/connection'
+import { type AdminSetup, requestOf, setup } from './support/setup.ts'
+
+const queues = defineQueues({ mail: { priority: 50, concurrency: 5 } })
+const mail = defineJob({ type: 'MAIL', queue: queues.mail, payload: z.object({ to: z.string().optional() }) })
+
+let t: AdminSetup
+let token: string
+
+beforeAll(async () => {
+  t = await setup([mail])
+  token = await t.token('viewer')
+})
+afterAll(() => t[Symbol.asyncDispose]())
+
+interface Event {
+  id: string
+  event: string
+  // biome-ignore lint/suspicious/noExplicitAny: of any topic
+  data: any
+}
+
+async function open(topics: string, { lastEventId, as = token }: { lastEventId?: string; as?: string } = {}) {
+  const headers = lastEventId === undefined ? {} : { 'last-event-id': lastEventId }
+  const response = await t.handler(requestOf(`GET /admin/api/stream?topics=${topics}`, { token: as, headers }))
+  expect(response.status).toBe(200)
+  const reader = (response.body as ReadableStream<Uint8Array>).getReader()
+  let text = ''
+  return {
+    /** The next event that is no comment; undefined at the end. */
+    async next(): Promise<Event | undefined> {
+      for (;;) {
+        const end = text.indexOf('\n\n')
+        if (end >= 0) {
+          const lines = Object.fromEntries(
+            text
+              .slice(0, end)
+              .split('\n')
+              .map((line) => [line.split(': ', 1)[0], line.slice(line.indexOf(': ') + 2)]),
+          )
+          text = text.slice(end + 2)
+          if (lines.event === undefined) continue
+          return { id: lines.id ?? '', event: lines.event, data: JSON.parse(lines.data ?? 'null') }
+        }
+        const { done, value } = await reader.read()
+        if (done) return undefined
+        text += new TextDecoder().decode(value)
+      }
+    },
+    [Symbol.asyncDispose]: () => reader.cancel(),
+  }
+}
+
+test('a topic begins with a snapshot, and changes follow without payloads', async () => {
+  await using stream = await open('jobs')
+  const first = await stream.next()
+  expect(first).toMatchObject({ event: 'jobs', data: { topic: 'jobs', kind: 'snapshot' } })
+  const { id } = await t.millrace.enqueue(mail, { to: 'canary' })
+  const change = await stream.next()
+  expect(change).toMatchObject({ event: 'jobs', data: { kind: 'change', value: [{ id, status: 'pending' }] } })
+  expect(JSON.stringify(change)).not.toContain('canary')
+  await t.millrace.cancel(id, { by: 'ann' })
+  expect(await stream.next()).toMatchObject({ data: { kind: 'change', value: [{ id, status: 'cancelled' }] } })
+})
+
+test('one job can be followed, and several topics at once', async () => {
+  const { id } = await t.millrace.enqueue(mail, {})
+  await using stream = await open(`job:${id},queues`)
+  const seen = [await stream.next(), await stream.next()]
+  expect(seen.map((each) => each?.event).sort()).toEqual([`job:${id}`, 'queues'])
+  await t.millrace.prioritise(id, 3, { by: 'ann' })
+  for (;;) {
+    const next = await stream.next()
+    if (next?.event !== `job:${id}`) continue
+    expect(next.data.value).toMatchObject({ id, priority: 3 })
+    break
+  }
+})
+
+test('however many listen, one poller reads a topic, and none once they are gone', async () => {
+  const read = vi.spyOn(t.millrace, 'jobs')
+  const streams = await Promise.all(Array.from({ length: 20 }, () => open('jobs')))
+  for (const stream of streams) expect(await stream.next()).toMatchObject({ event: 'jobs' })
+  expect(read.mock.calls.length).toBeLessThanOrEqual(2)
+  for (const stream of streams) await stream[Symbol.asyncDispose]()
+  const calls = read.mock.calls.length
+  // Longer than the topic's interval: a poller that were left would read again.
+  await new Promise((resolve) => setTimeout(resolve, 1_300))
+  expect(read.mock.calls.length).toBe(calls)
+})
+
+test('a listener that comes back gets what it missed, and no snapshot', async () => {
+  await using other = await open('jobs')
+  await other.next()
+  const stream = await open('jobs')
+  const snapshot = await stream.next()
+  await stream[Symbol.asyncDispose]()
+  const { id } = await t.millrace.enqueue(mail, {})
+  expect(await other.next()).toMatchObject({ data: { kind: 'change' } })
+  await using again = await open('jobs', { lastEventId: snapshot?.id ?? '' })
+  expect(await again.next()).toMatchObject({ data: { kind: 'change', value: [{ id }] } })
+  await using stranger = await open('jobs', { lastEventId: 'jobs=ffffffff-3,x' })
+  expect(await stranger.next()).toMatchObject({ data: { kind: 'snapshot' } })
+})
+
+test('a listener that does not read is bounded, and gets the present state when it reads again', async () => {
+  let tell: Listener = () => {}
+  const channel = {
+    join: (listener: Listener) => {
+      tell = listener
+    },
+    leave: () => {},
+    snapshot: () => ({ kind: 'snapshot', version: 'e-500', value: 'the present state' }),
+  } as unknown as Channel
+  const connection = new Connection({ isStillValid: async () => true, onEnd: () => {} })
+  connection.follow('jobs', channel, undefined)
+  for (let i = 0; i < 500; i++) tell({ kind: 'change', version: `e-${i}`, value: i })
+  const reader = (connection.response.body as ReadableStream<Uint8Array>).getReader()
+  let text = ''
+  let chunks = 0
+  for (; !text.includes('the present state'); chunks++) text += new TextDecoder().decode((await reader.read()).value)
+  expect(chunks).toBeLessThan(100)
+  expect(text).not.toContain('e-499')
+  tell({ kind: 'change', version: 'e-501', value: 'and on it goes' })
+  expect(new TextDecoder().decode((await reader.read()).value)).toContain('and on it goes')
+  await reader.cancel()
+})
+
+test("a tenant's caller follows its own jobs, and nothing of the others", async () => {
+  const as = await t.token('viewer', ['acme'])
+  await using stream = await open('jobs', { as })
+  expect(await stream.next()).toMatchObject({ data: { kind: 'snapshot', value: [] } })
+  await t.millrace.enqueue(mail, {}, { tenant: 'other' })
+  const { id } = await t.millrace.enqueue(mail, {}, { tenant: 'acme' })
+  expect((await stream.next())?.data.value.map((job: { id: string }) => job.id)).toEqual([id])
+  for (const topic of ['queues', 'overview', 'workers', 'dead-letters'])
+    expect(await t.call(`GET /admin/api/stream?topics=${topic}`, { token: as })).toMatchObject({ status: 403 })
+  const foreign = await t.millrace.enqueue(mail, {}, { tenant: 'other' })
+  await using hidden = await open(`job:${foreign.id}`, { as })
+  expect(await hidden.next()).toMatchObject({ data: { value: null } })
+})
+
+test('an unknown topic is refused with those that exist', async () => {
+  const answer = await t.call('GET /admin/api/stream?topics=weather', { token })
+  expect(answer).toMatchObject({ status: 400, body: { detail: expect.stringContaining('queues') } })
+})
+
+test('streams end with the server, and say so', async () => {
+  await using own = await setup([mail])
+  const secret = await own.token('viewer')
+  const response = await own.handler(requestOf('GET /admin/api/stream?topics=queues', { token: secret }))
+  await own.handler.close()
+  expect(await response.text()).toContain('event: end')
+  expect(await own.call('GET /admin/api/stream?topics=queues', { token: secret })).toMatchObject({ status: 503 })
+})
