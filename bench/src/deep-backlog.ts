@@ -1,15 +1,19 @@
 // Tables as a busy installation has them: a million jobs that could run, a million that wait for their time, five
 // million that are done. And what the planner believes about them.
 
+import { statfs } from 'node:fs/promises'
 import type pg from 'pg'
 import { Database } from '../../packages/engine/dist/store/db.js'
 import { ensurePartitions } from '../../packages/engine/dist/store/partitions.js'
+import { CannotMeasure } from './suite.ts'
 import { queues, trivial } from './trivial-jobs.ts'
 
 const READY = 1_000_000
 const SCHEDULED = 1_000_000
 const ARCHIVED = 5_000_000
 const CHUNK = 250_000
+/** What seven million jobs, their indexes and the log of writing them may take. */
+const ROOM_BYTES = 15 * 2 ** 30
 
 /** Behind what is drained: less urgent in the same queue, or in one of nine others. */
 const ready = `
@@ -44,6 +48,7 @@ from generate_series(1, $1) as n
 cross join lateral (select now() - n * interval '1 millisecond' as ended_at) as times`
 
 export async function fillDeep(pool: pg.Pool, scale: number, step: (message: string) => void): Promise<void> {
+  await demandRoom(pool, scale)
   const fillWith = async (what: string, statement: string, rows: number) => {
     for (let done = 0; done < rows; done += CHUNK) {
       step(`filling: ${done.toLocaleString('en')} of ${rows.toLocaleString('en')} ${what}`)
@@ -61,6 +66,22 @@ export async function fillDeep(pool: pg.Pool, scale: number, step: (message: str
   await pool.query('vacuum millrace.job_archive')
   await pool.query('checkpoint')
 }
+
+/** Refuses where the disk might run full. The disk of a server elsewhere cannot be looked at. */
+async function demandRoom(pool: pg.Pool, scale: number): Promise<void> {
+  const { rows } = await pool.query<{ data_directory: string }>('show data_directory')
+  const directory = rows[0]?.data_directory ?? ''
+  const disk = await statfs(directory).catch(() => undefined)
+  if (disk === undefined) return
+  const free = disk.bavail * disk.bsize
+  const needed = ROOM_BYTES * scale
+  if (free >= needed) return
+  throw new CannotMeasure(
+    `There are ${gb(free)} GB free for ${directory}, and this may take ${gb(needed)}. Make room, name a server with DATABASE_URL, or take a smaller --scale.`,
+  )
+}
+
+const gb = (bytes: number): string => (bytes / 2 ** 30).toFixed(1)
 
 /** Partitions for the archive, and no autovacuum: it would analyse and tidy up some contestants and not others. */
 export async function withoutAutovacuum(pool: pg.Pool, databaseUrl: string): Promise<void> {

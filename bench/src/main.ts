@@ -15,9 +15,11 @@ import { idle } from './suites/idle.ts'
 import { isolation } from './suites/isolation.ts'
 import { lanes } from './suites/lanes.ts'
 import { latency } from './suites/latency.ts'
+import { metrics } from './suites/metrics.ts'
 import { peers } from './suites/peers.ts'
 import { reports } from './suites/reports.ts'
 import { scale } from './suites/scale.ts'
+import { scrape } from './suites/scrape.ts'
 import { stats } from './suites/stats.ts'
 import { traces } from './suites/traces.ts'
 import { workflow } from './suites/workflow.ts'
@@ -33,8 +35,10 @@ const suites: readonly Suite[] = [
   isolation,
   lanes,
   latency,
+  metrics,
   peers,
   scale,
+  scrape,
   stats,
   reports,
   traces,
