@@ -5,6 +5,7 @@ export type FamilyType = 'counter' | 'gauge' | 'histogram' | 'summary'
 /** How the values of several processes become one. */
 export type Aggregate = 'sum' | 'max' | 'min' | 'average' | 'first'
 
+/** In an order that is the same for all samples of a family. */
 export type Labels = Readonly<Record<string, string>>
 
 export interface Exemplar {
@@ -51,20 +52,22 @@ export function lasting(snapshot: Snapshot): Snapshot {
 
 function mergedFamily(families: readonly Family[]): Family {
   const [first] = families as [Family]
-  const series = new Map<string, Sample[]>()
-  for (const sample of families.flatMap(({ samples }) => samples)) {
-    const key = keyOf(sample)
-    const same = series.get(key)
-    if (same === undefined) series.set(key, [sample])
-    else same.push(sample)
+  const alone = new Map<string, Sample>()
+  const several = new Map<string, Sample[]>()
+  for (const { samples } of families) {
+    for (const sample of samples) {
+      const key = keyOf(sample)
+      const other = alone.get(key)
+      if (other === undefined) alone.set(key, sample)
+      else several.set(key, [...(several.get(key) ?? [other]), sample])
+    }
   }
-  return { ...first, samples: [...series.values()].map((same) => mergedSample(same, first.aggregate)) }
+  for (const [key, same] of several) alone.set(key, mergedSample(same, first.aggregate))
+  return { ...first, samples: [...alone.values()] }
 }
 
 function mergedSample(samples: readonly Sample[], aggregate: Aggregate): Sample {
-  const [first] = samples as [Sample]
-  if (samples.length === 1) return first
-  const { suffix, labels } = first
+  const { suffix, labels } = samples[0] as Sample
   const value = AGGREGATES[aggregate](samples.map((sample) => sample.value))
   const exemplar = newest(samples.flatMap((sample) => sample.exemplar ?? []))
   return exemplar === undefined ? { suffix, labels, value } : { suffix, labels, value, exemplar }
@@ -83,13 +86,9 @@ const AGGREGATES: Record<Aggregate, (values: readonly number[]) => number> = {
 const newest = (exemplars: readonly Exemplar[]): Exemplar | undefined =>
   [...exemplars].sort((a, b) => b.timestamp - a.timestamp)[0]
 
-/** An empty label is the same as none. */
-const keyOf = ({ suffix, labels }: Sample): string =>
-  JSON.stringify([
-    suffix,
-    ...Object.entries(labels)
-      .filter(([, value]) => value !== '')
-      .sort(byName),
-  ])
-
-const byName = ([a]: readonly [string, string], [b]: readonly [string, string]): number => (a < b ? -1 : 1)
+/** Labels of a family always come in the same order. An empty label is the same as none. */
+function keyOf({ suffix, labels }: Sample): string {
+  let key = suffix
+  for (const name in labels) if (labels[name] !== '') key += `\0${name}\0${labels[name]}`
+  return key
+}

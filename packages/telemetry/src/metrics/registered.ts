@@ -23,10 +23,18 @@ export async function registeredFamilies(registry: Registry): Promise<Family[]> 
 
 function sampleOf(name: string, { metricName = name, labels, value, exemplar }: Value): Sample {
   const texts = Object.fromEntries(
-    Object.entries(labels).map(([label, each]) => [label, typeof each === 'number' ? boundText(each) : String(each)]),
+    Object.entries(labels)
+      .sort(byName)
+      .map(([label, each]) => [label, typeof each === 'number' ? boundText(each) : String(each)]),
   )
   const sample = { suffix: metricName.slice(name.length), labels: texts, value }
   if (!exemplar) return sample
   const { labelSet, value: seen, timestamp } = exemplar
   return { ...sample, exemplar: { labels: labelSet, value: seen, timestamp } }
+}
+
+/** Callers of prom-client name labels in any order. The bound of a bucket comes last, as it does everywhere. */
+const byName = ([a]: readonly [string, unknown], [b]: readonly [string, unknown]): number => {
+  if ((a === 'le') !== (b === 'le')) return a === 'le' ? 1 : -1
+  return a < b ? -1 : 1
 }

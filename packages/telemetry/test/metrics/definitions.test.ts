@@ -37,7 +37,7 @@ test('metrics of a program are used from handlers, and exported under their exac
   ])
   expect(valuesOf(page, 'ai_tagging_cost_cents')).toEqual([['', 0.5]])
   expect(valuesOf(page, 'ai_budget_percent_used')).toEqual([['', 80]])
-  expect(valuesOf(page, 'rss_fetch_duration_bucket', { le: '0.5' })).toEqual([['0.5 7 success', 1]])
+  expect(valuesOf(page, 'rss_fetch_duration_bucket', { le: '0.5' })).toEqual([['success 7 0.5', 1]])
   expect(page.openFamilies.get('ai_tagging_cost_cents')).toMatchObject({ type: 'unknown', samples: [{ value: 0.5 }] })
 })
 
