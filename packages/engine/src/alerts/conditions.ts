@@ -2,8 +2,8 @@
 //
 // Gauges that one process reads for all may be exported by two for a moment, when another one takes over: hence `max by`.
 import type { Vitals } from '../health/vitals.ts'
+import { capitalised, counted, listed, percent, span } from '../health/words.ts'
 import { type AlertDefinition, type AlertRule, defineAlert } from './rule.ts'
-import { capitalised, counted, listed, percent, span } from './words.ts'
 
 /** Of a type with fewer runs an error rate says little. */
 const MIN_RUNS = 10
@@ -115,7 +115,7 @@ const CONDITIONS: Readonly<Record<string, Condition>> = {
         ...{ subject: type, queues: [...new Set(runs.map(({ queue }) => queue))], value: runs.length },
         why: `${capitalised(counted(runs.length, 'run'))} of type "${type}" went on beyond twice the timeout: ${runs.map(stuckRun).join(', ')}.`,
       })),
-    prometheus: (threshold) => `max(millrace_stuck_runs) > ${threshold}`,
+    prometheus: (threshold) => `max by (alert) (millrace_alerts_firing{alert="job_stuck"}) > ${threshold}`,
   },
   worker_died: {
     severity: 'critical',
@@ -127,7 +127,7 @@ const CONDITIONS: Readonly<Record<string, Condition>> = {
         ...{ subject: host, value: dead.length },
         why: `${capitalised(counted(dead.length, 'worker'))} died on host ${host}: ${dead.map(({ pid, reason }) => `pid ${pid} (${reason})`).join(', ')}.`,
       })),
-    prometheus: (threshold) => `max(millrace_worker_deaths) > ${threshold}`,
+    prometheus: (threshold) => `max by (alert) (millrace_alerts_firing{alert="worker_died"}) > ${threshold}`,
   },
   worker_memory: {
     severity: 'warning',

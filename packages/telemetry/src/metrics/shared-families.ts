@@ -22,6 +22,11 @@ export function sharedFamilies(reading: Reading | undefined, title: Title, maxTe
     ...permits(reading),
     ...budgets(reading),
     gauge(
+      'millrace_alerts_firing',
+      'Alerts of the engine that fire, by name: how many queues, types or services each is about.',
+      (reading?.alerts ?? []).map(({ name, severity }) => [{ alert: name, severity }, 1]),
+    ),
+    gauge(
       'millrace_breaker_state',
       'Circuit breaker of a service: 0 closed, 1 half open, 2 open.',
       (reading?.breakers ?? []).map(({ service, state }) => [{ service }, BREAKER_STATES[state]]),
@@ -121,6 +126,12 @@ function queues(reading: Reading | undefined, title: Title): Family[] {
     ),
   )
   return [
+    gauge(
+      'millrace_queue_sla_seconds',
+      'How long the jobs of a queue may take from when they are due to the end of their first attempt.',
+      [...(reading?.slas ?? [])].map(([queue, seconds]) => [{ queue: title(queue) }, seconds]),
+      'max',
+    ),
     gauge(
       'millrace_queue_paused',
       'Whether the whole queue is paused: 0 or 1.',

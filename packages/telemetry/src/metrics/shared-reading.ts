@@ -4,6 +4,7 @@
 // renew the duty in time. So a scrape never waits for the database, and a sum over all processes counts nothing twice. If the
 // process dies, another one takes over within 45 s. A process that was not scraped for five minutes leaves the duty to others.
 import {
+  type Alert,
   type Breaker,
   type BudgetStatus,
   type BudgetUsage,
@@ -28,6 +29,9 @@ export interface Reading {
   readonly breakers: readonly Breaker[]
   readonly budgets: readonly { readonly status: BudgetStatus; readonly usage: readonly BudgetUsage[] }[]
   readonly workers: readonly WorkerState[]
+  readonly alerts: readonly Alert[]
+  /** In seconds, of queues that have one. */
+  readonly slas: ReadonlyMap<string, number>
   /** Names of queues for people. */
   readonly titles: ReadonlyMap<string, string>
 }
@@ -107,6 +111,8 @@ async function read(millrace: Millrace): Promise<Reading> {
     limits: await millrace.limits.list(),
     breakers: await millrace.breakers.list(),
     workers: await millrace.workers.list(),
+    alerts: await millrace.alerts.list(),
+    slas: new Map(queues.flatMap(({ name, document: { slaMs } }) => (slaMs === null ? [] : [[name, slaMs / 1_000]]))),
     titles: new Map(queues.map(({ name, document }) => [name, document.title ?? name])),
   }
 }
