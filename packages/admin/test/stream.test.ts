@@ -138,7 +138,7 @@ test("a tenant's caller follows its own jobs, and nothing of the others", async 
   await t.millrace.enqueue(mail, {}, { tenant: 'other' })
   const { id } = await t.millrace.enqueue(mail, {}, { tenant: 'acme' })
   expect((await stream.next())?.data.value.map((job: { id: string }) => job.id)).toEqual([id])
-  for (const topic of ['queues', 'overview', 'workers', 'dead-letters'])
+  for (const topic of ['queues', 'overview', 'workers', 'dead-letters', 'health', 'alerts'])
     expect(await t.call(`GET /admin/api/stream?topics=${topic}`, { token: as })).toMatchObject({ status: 403 })
   const foreign = await t.millrace.enqueue(mail, {}, { tenant: 'other' })
   await using hidden = await open(`job:${foreign.id}`, { as })

@@ -90,17 +90,29 @@ const bodies: Record<string, object> = {
   'keys.continue': { queue: 'mail', key: 'k' },
   'access.createToken': { name: 'made by the walk' },
   'workflows.signal': { payload: {} },
+  'alerts.silence': { reason: 'test', for: '1h' },
+  'escalations.acknowledge': { ids: ['1'] },
+  'escalations.resend': { ids: ['1'] },
+}
+
+const queries: Record<string, string> = {
+  'stream.open': '?topics=jobs',
+  'jobs.search': '?q=type:MAIL',
+  'jobs.count': '?q=type:MAIL',
+  'jobs.suggest': '?q=tenant:&position=7',
+  'reports.runs': '?since=24h',
+  'reports.series': '?since=24h&step=hour',
 }
 
 function bodyOf(name: string, { path }: Endpoint): object {
-  if (name.startsWith('actions.')) return { 'dead-letter-ids': [things.letter] }
+  if (/^actions\..*DeadLetter/.test(name)) return { 'dead-letter-ids': [things.letter] }
   if (/dead-letters\/(acknowledge|redrive|resolve|ignore|note)$/.test(path))
     return { ids: [things.letter], ...(path.endsWith('note') && { note: 'n' }) }
   return bodies[name] ?? {}
 }
 
 function send(name: string, endpoint: Endpoint, token?: string): Promise<Heard> {
-  const query = name === 'stream.open' ? '?topics=jobs' : ''
+  const query = queries[name] ?? ''
   const body = endpoint.method === 'GET' ? undefined : bodyOf(name, endpoint)
   // Each from an address of its own: many wrong tokens from one are refused unseen.
   return t.call(`${endpoint.method} ${pathOf(endpoint)}${query}`, { token, body, from: name })

@@ -66,3 +66,58 @@ export const acknowledgeDeadLetterJobs = endpoint({
     }),
   ),
 })
+
+const hours = z.number().min(0).max(168).optional()
+const counted = z.object({ count: z.number(), oldest: time.nullable().optional() })
+const healthStatus = z.enum(['ok', 'degraded', 'failing'])
+
+export const createJobsMetricsReport = endpoint({
+  method: 'POST',
+  path: '/api/actions/create-jobs-metrics-report',
+  permission: 'viewer',
+  scope: 'all',
+  summary: 'Report over hours: current counts, health, durations by type and outcome, throughput by the hour',
+  description: 'Default: the last 24 hours. `from-hours-ago` is at most 168, and more than `to-hours-ago`.',
+  input: z.object({ 'from-hours-ago': hours, 'to-hours-ago': hours }),
+  output: z.object({
+    'current-stats': z.record(z.string(), counted),
+    health: healthStatus,
+    'performance-metrics': z.array(
+      z.object({
+        type: z.string(),
+        status: z.string(),
+        'job-count': z.number(),
+        'avg-duration-ms': z.number().nullable(),
+        'p50-duration-ms': z.number().nullable(),
+        'p95-duration-ms': z.number().nullable(),
+        'p99-duration-ms': z.number().nullable(),
+        'avg-queue-time-ms': z.number().nullable(),
+      }),
+    ),
+    'hourly-throughput': z.array(
+      z.object({ hour: time, type: z.string(), status: z.string(), 'job-count': z.number() }),
+    ),
+    'generated-at': time,
+  }),
+})
+
+export const getJobsHealthStatus = endpoint({
+  method: 'POST',
+  path: '/api/actions/get-jobs-health-status',
+  permission: 'viewer',
+  scope: 'all',
+  summary: 'Say how the jobs are, with reasons and counts',
+  input: z.object({}),
+  output: z.object({
+    status: healthStatus,
+    reasons: z.array(z.string()),
+    'pending-count': z.number().nullable(),
+    'processing-count': z.number().nullable(),
+    'failed-count': z.number().nullable(),
+    'dead-count': z.number().nullable(),
+    'oldest-pending-minutes': z.number().nullable(),
+    'longest-processing-minutes': z.number().nullable(),
+    memory: z.number().nullable().describe('Of the worker that uses most of its memory, 0 to 1'),
+    breakers: z.array(z.object({ service: z.string(), state: z.string() })),
+  }),
+})

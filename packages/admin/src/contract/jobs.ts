@@ -111,6 +111,62 @@ export const list = endpoint({
   output: z.object({ jobs: z.array(job), next: z.string().nullable().describe('The `before` of the next page') }),
 })
 
+const query = z.string().max(10_000).describe('In the query language: `status:dead queue:mail attempt:>3`')
+
+export const search = endpoint({
+  method: 'GET',
+  path: `${JOBS}/search`,
+  permission: 'operator',
+  scope: 'tenant',
+  summary: 'Find jobs by a query',
+  description:
+    'Queries may ask for payloads, so this needs an operator. For the next page pass `next` as `after`. `scanned` says what was looked at one by one. Callers of several tenants name one.',
+  input: z.object({
+    q: query,
+    tenant: name.optional(),
+    order: z.enum(['newest', 'oldest']).optional(),
+    after: z.string().max(1000).optional(),
+    limit: pageSize(1000),
+  }),
+  output: z.object({
+    jobs: z.array(job),
+    next: z.string().nullable(),
+    scanned: z.object({ rows: z.number(), from: time.nullable(), to: time.nullable() }).nullable(),
+  }),
+})
+
+export const count = endpoint({
+  method: 'GET',
+  path: `${JOBS}/count`,
+  permission: 'operator',
+  scope: 'tenant',
+  summary: 'Count the jobs that fit a query, up to a cap',
+  input: z.object({ q: query, tenant: name.optional() }),
+  output: z.object({ count: z.number(), isCapped: z.boolean() }),
+})
+
+export const suggest = endpoint({
+  method: 'GET',
+  path: `${JOBS}/suggest`,
+  permission: 'operator',
+  scope: 'tenant',
+  summary: 'Suggest what may stand at a position of a query, with counts',
+  input: z.object({ q: query, position: z.coerce.number<number | string>().int().min(0), tenant: name.optional() }),
+  output: z.object({
+    of: z.string().nullable(),
+    start: z.number(),
+    end: z.number(),
+    items: z.array(
+      z.object({
+        text: z.string(),
+        about: z.string().nullable(),
+        count: z.number().nullable(),
+        isCapped: z.boolean(),
+      }),
+    ),
+  }),
+})
+
 export const get = endpoint({
   method: 'GET',
   path: `${JOBS}/:id`,

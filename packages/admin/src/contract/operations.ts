@@ -7,6 +7,7 @@ import * as budgets from './budgets.ts'
 import * as catalogue from './catalogue.ts'
 import * as deadLetters from './dead-letters.ts'
 import type { Endpoint } from './endpoint.ts'
+import * as health from './health.ts'
 import * as jobs from './jobs.ts'
 import * as queues from './queues.ts'
 import * as schedules from './schedules.ts'
@@ -19,6 +20,9 @@ import * as workflows from './workflows.ts'
 export const contract = {
   jobs: {
     list: jobs.list,
+    search: jobs.search,
+    count: jobs.count,
+    suggest: jobs.suggest,
     get: jobs.get,
     history: jobs.history,
     explain: jobs.explain,
@@ -91,6 +95,14 @@ export const contract = {
     jobType: catalogue.jobType,
     lanes: catalogue.lanes,
   },
+  health: { read: health.read },
+  alerts: { list: health.alerts, silence: health.silenceAlert, unsilence: health.unsilenceAlert },
+  escalations: {
+    list: health.escalations,
+    acknowledge: health.acknowledgeEscalations,
+    resend: health.resendEscalations,
+  },
+  reports: { runs: health.runs, series: health.series, deadLetters: health.letters },
   audit: { list: audit.list },
   access: {
     me: access.me,
@@ -101,6 +113,8 @@ export const contract = {
   },
   stream: { open: stream.open },
   actions: {
+    createJobsMetricsReport: actions.createJobsMetricsReport,
+    getJobsHealthStatus: actions.getJobsHealthStatus,
     getDeadLetterJobs: actions.getDeadLetterJobs,
     reprocessDeadLetterJobs: actions.reprocessDeadLetterJobs,
     acknowledgeDeadLetterJobs: actions.acknowledgeDeadLetterJobs,

@@ -12,6 +12,7 @@ import { actionRoutes } from './handlers/actions.ts'
 import { catalogueRoutes } from './handlers/catalogue.ts'
 import { deadLetterRoutes } from './handlers/dead-letters.ts'
 import { governanceRoutes } from './handlers/governance.ts'
+import { healthRoutes } from './handlers/health.ts'
 import { jobRoutes } from './handlers/jobs.ts'
 import { queueRoutes } from './handlers/queues.ts'
 import { scheduleRoutes } from './handlers/schedules.ts'
@@ -70,6 +71,7 @@ const ownRoutes: readonly Route[] = [
   ...workflowRoutes,
   ...workerRoutes,
   ...governanceRoutes,
+  ...healthRoutes,
   ...catalogueRoutes,
   ...accessRoutes,
   ...actionRoutes,

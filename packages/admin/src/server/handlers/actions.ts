@@ -5,7 +5,50 @@ import { decideOn, letterPage } from './dead-letters.ts'
 
 const { actions } = contract
 
+const minutes = (ms: number | null | undefined): number | null => (ms == null ? null : Math.floor(ms / 60_000))
+
 export const actionRoutes: readonly Route[] = [
+  route(actions.createJobsMetricsReport, async (input, { millrace }) => {
+    const report = await millrace.reports.overHours(
+      given({ fromHoursAgo: input['from-hours-ago'], toHoursAgo: input['to-hours-ago'] }),
+    )
+    return {
+      'current-stats': { ...report.currentStats },
+      health: report.health.verdict,
+      'performance-metrics': report.performanceMetrics.map((row) => ({
+        type: row.type,
+        status: row.status,
+        'job-count': row.jobCount,
+        'avg-duration-ms': row.avgDurationMs,
+        'p50-duration-ms': row.p50DurationMs,
+        'p95-duration-ms': row.p95DurationMs,
+        'p99-duration-ms': row.p99DurationMs,
+        'avg-queue-time-ms': row.avgQueueTimeMs,
+      })),
+      'hourly-throughput': report.hourlyThroughput.map(({ hour, type, status, jobCount }) => ({
+        ...{ hour, type, status },
+        'job-count': jobCount,
+      })),
+      'generated-at': report.generatedAt,
+    }
+  }),
+
+  route(actions.getJobsHealthStatus, async (_, { millrace }) => {
+    const { verdict, reasons, figures } = await millrace.health()
+    return {
+      status: verdict,
+      reasons: reasons.map(({ says }) => says),
+      'pending-count': figures?.due ?? null,
+      'processing-count': figures?.processing ?? null,
+      'failed-count': figures?.failed ?? null,
+      'dead-count': figures?.dead ?? null,
+      'oldest-pending-minutes': minutes(figures?.oldestDueMs),
+      'longest-processing-minutes': minutes(figures?.longestRunMs),
+      memory: figures?.memoryRatio ?? null,
+      breakers: figures?.breakers ?? [],
+    }
+  }),
+
   route(actions.getDeadLetterJobs, async ({ acknowledged, ...page }, { millrace, caller }) => {
     const seen = acknowledged === undefined ? {} : { acknowledged: acknowledged === 'true' }
     const letters = await letterPage(millrace, caller, { ...page, ...seen, status: 'pending' })

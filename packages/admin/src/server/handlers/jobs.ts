@@ -1,7 +1,7 @@
 import { type Job, type JobAttempt, JobNotFound, type Millrace } from 'millrace'
 import { contract } from '../../contract/operations.ts'
 import { type Caller, hasRole, maySee, newestFirst, tenantsToList } from '../caller.ts'
-import { conflict } from '../problem.ts'
+import { conflict, Refusal } from '../problem.ts'
 import { Answer, given, type Route, route } from '../route.ts'
 
 const { jobs } = contract
@@ -44,6 +44,19 @@ export const jobRoutes: readonly Route[] = [
     const next = page.length === limit ? (page.at(-1)?.id ?? null) : null
     return { jobs: page.map((job) => shownJob(caller, job)), next }
   }),
+
+  route(jobs.search, async ({ q, tenant, ...page }, { millrace, caller }) => {
+    const found = await millrace.search.jobs(q, given({ ...page, tenant: searchedTenant(caller, tenant) }))
+    return { ...found, jobs: found.jobs.map((job) => shownJob(caller, job)) }
+  }),
+
+  route(jobs.count, async ({ q, tenant }, { millrace, caller }) =>
+    millrace.search.count(q, given({ tenant: searchedTenant(caller, tenant) })),
+  ),
+
+  route(jobs.suggest, async ({ q, position, tenant }, { millrace, caller }) =>
+    millrace.search.suggest(q, position, given({ tenant: searchedTenant(caller, tenant) })),
+  ),
 
   route(jobs.get, async ({ id }, { millrace, caller }) => {
     const { logs, ...job } = await visibleJob(millrace, caller, id)
@@ -162,6 +175,13 @@ export const jobRoutes: readonly Route[] = [
     }
   }),
 ]
+
+/** A search is about one tenant or about all of them. */
+function searchedTenant(caller: Caller, named: string | undefined): string | undefined {
+  const [tenant, ...others] = tenantsToList(caller, named)
+  if (others.length === 0) return tenant
+  throw new Refusal(400, 'tenant_needed', `Name one of your tenants: ${caller.tenants?.join(', ')}.`)
+}
 
 /** A caller that acts for one tenant need not name it. */
 const onlyTenant = ({ tenants }: Caller): string | undefined => (tenants?.length === 1 ? tenants[0] : undefined)

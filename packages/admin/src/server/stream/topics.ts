@@ -21,6 +21,9 @@ export const topics: Readonly<Record<TopicName, Topic>> = {
   queues: { everyMs: 2_000, isForTenants: false, read: (millrace) => millrace.queues() },
   workers: { everyMs: 5_000, isForTenants: false, read: (millrace) => millrace.workers.list() },
   'dead-letters': { everyMs: 5_000, isForTenants: false, read: (millrace) => millrace.deadLetters.groups() },
+  // The moment of the look and ages that grow by themselves are no news.
+  health: { everyMs: 10_000, isForTenants: false, read: verdictOf },
+  alerts: { everyMs: 5_000, isForTenants: false, read: (millrace) => millrace.alerts.list() },
   jobs: { everyMs: 1_000, isForTenants: true, read: newestJobs, change: changedJobs },
 }
 
@@ -40,6 +43,11 @@ export function topicNamed(name: string): Topic | undefined {
   const [, id] = /^job:(\d{1,19})$/.exec(name) ?? []
   if (id !== undefined) return jobTopic(id)
   return Object.hasOwn(topics, name) ? topics[name as TopicName] : undefined
+}
+
+async function verdictOf(millrace: Millrace) {
+  const { verdict, summary, reasons } = await millrace.health()
+  return { verdict, summary, reasons }
 }
 
 type ShownJob = Omit<Job, 'payload' | 'result'>

@@ -1,0 +1,42 @@
+import { contract } from '../../contract/operations.ts'
+import { given, type Route, route } from '../route.ts'
+
+const { health, alerts, escalations, reports } = contract
+const PAGE = 50
+
+export const healthRoutes: readonly Route[] = [
+  route(health.read, (_, { millrace }) => millrace.health()),
+
+  route(alerts.list, async (_, { millrace }) => ({
+    alerts: await millrace.alerts.list({ states: ['firing', 'pending', 'cleared'] }),
+    silences: await millrace.alerts.silences(),
+  })),
+  route(alerts.silence, ({ name, subject, reason, for: time }, { millrace, by }) =>
+    millrace.alerts.silence(name, { by, reason, for: time as `${number}m`, ...given({ subject }) }),
+  ),
+  route(alerts.unsilence, async ({ name, subject }, { millrace, by }) => ({
+    changed: await millrace.alerts.unsilence(name, { by, ...given({ subject }) }),
+  })),
+
+  route(escalations.list, async ({ limit = PAGE, ...filter }, { millrace }) => {
+    const page = await millrace.escalations.list({ ...given(filter), limit })
+    const next = page.length === limit ? (page.at(-1)?.id ?? null) : null
+    return { escalations: page, standing: await millrace.escalations.standing(), next }
+  }),
+  route(escalations.acknowledge, async ({ ids }, { millrace, by }) => ({
+    results: await millrace.escalations.acknowledge(ids, { by }),
+  })),
+  route(escalations.resend, async ({ ids }, { millrace, by }) => ({
+    ids: await millrace.escalations.resend(ids, { by }),
+  })),
+
+  route(reports.runs, ({ since, ...selection }, { millrace }) =>
+    millrace.reports.runs({ since: since as `${number}h`, ...given(selection) }),
+  ),
+  route(reports.series, ({ since, step, ...selection }, { millrace }) =>
+    millrace.reports.series({ since: since as `${number}h`, step, ...given(selection) }),
+  ),
+  route(reports.deadLetters, ({ since, ...options }, { millrace }) =>
+    millrace.reports.deadLetters(given({ ...options, since: since as `${number}h` | undefined })),
+  ),
+]
