@@ -169,6 +169,53 @@ create table millrace.budget_usage (
   constraint budget_usage_budget_period_type_created_by_key unique nulls not distinct (budget, period, type, created_by)
 );
 
+create table millrace.bulk_item (
+  operation_id bigint not null,
+  job_id       bigint not null,
+  outcome      text,
+  reason       text,
+  before       integer,
+  new_job_id   bigint,
+  constraint bulk_item_pkey primary key (operation_id, job_id),
+  constraint bulk_item_outcome_check check ((outcome = any (array['changed', 'already', 'refused']))),
+  constraint bulk_item_operation_id_fkey foreign key (operation_id) references millrace.bulk_operation(id) on delete cascade
+) with (
+  fillfactor=80
+);
+create index bulk_item_open_idx on millrace.bulk_item (operation_id, job_id)
+  where (outcome is null);
+
+create table millrace.bulk_operation (
+  id           bigint not null generated always as identity,
+  action       text not null,
+  options      jsonb not null,
+  query        text,
+  tenant       text,
+  status       text not null default 'running',
+  is_dry_run   boolean not null,
+  rate         integer not null,
+  most         integer,
+  expected     integer not null,
+  is_capped    boolean not null,
+  last_id      bigint not null,
+  cursor       bigint not null default 0,
+  is_found     boolean not null,
+  job_id       bigint,
+  undo_of      bigint,
+  undone_by    bigint,
+  created_by   text not null,
+  created_at   timestamptz not null,
+  finished_at  timestamptz,
+  cancelled_by text,
+  error        text,
+  constraint bulk_operation_pkey primary key (id),
+  constraint bulk_operation_most_check check ((most > 0)),
+  constraint bulk_operation_rate_check check ((rate > 0)),
+  constraint bulk_operation_status_check check ((status = any (array['running', 'completed', 'cancelled', 'failed'])))
+);
+create index bulk_operation_for_prune_idx on millrace.bulk_operation (finished_at)
+  where (finished_at is not null);
+
 create table millrace.catalogue_entry (
   kind       text not null,
   name       text not null,

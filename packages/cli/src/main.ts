@@ -7,6 +7,7 @@ import { alertsCommand } from './commands/alerts.ts'
 import { auditCommand } from './commands/audit.ts'
 import { breakersCommand } from './commands/breakers.ts'
 import { budgetsCommand } from './commands/budgets.ts'
+import { bulkCommand } from './commands/bulk.ts'
 import { cancelCommand } from './commands/cancel.ts'
 import { completionCommand } from './commands/completion.ts'
 import { deadCommand } from './commands/dead.ts'
@@ -102,6 +103,7 @@ export function program(): Command {
     .addCommand(failCommand())
     .addCommand(retryCommand())
     .addCommand(prioritiseCommand())
+    .addCommand(bulkCommand())
     .addCommand(deadCommand())
     .addCommand(workflowsCommand())
     .addCommand(pauseCommand())

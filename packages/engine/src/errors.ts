@@ -41,6 +41,7 @@ export type MillraceErrorCode =
   | 'migration_failed'
   | 'worker_stopping'
   | 'job_not_found'
+  | 'bulk_not_found'
   | 'worker_not_found'
   | 'result_timeout'
   | 'search_timeout'
@@ -93,6 +94,19 @@ export class InvalidQuery extends MillraceError {
     this.start = problem.start
     this.end = problem.end
     this.suggestion = problem.suggestion
+  }
+}
+
+/** There is no bulk operation with this id. */
+export class BulkNotFound extends MillraceError {
+  readonly id: string
+
+  constructor(id: string) {
+    super(
+      'bulk_not_found',
+      `There is no bulk operation ${id}. Reports are forgotten 30 days after the end of an operation; list those there are.`,
+    )
+    this.id = id
   }
 }
 

@@ -8,6 +8,17 @@ export type { AdminTokens, CreatedToken, NewTokenOptions } from './client/admin-
 export type { Audit } from './client/audit.ts'
 export type { Breaker, BreakerConfiguration, BreakerDecision, CircuitBreakers } from './client/breakers.ts'
 export type { AdjustOptions, BudgetClient, BudgetPeriodOption } from './client/budgets.ts'
+export type {
+  Bulk,
+  BulkGroup,
+  BulkOperation,
+  BulkPreview,
+  BulkReport,
+  BulkRequest,
+  BulkSelection,
+  BulkStartOptions,
+} from './client/bulk.ts'
+export { BULK_ACTIONS as bulkActions, type BulkAction, type BulkActionName } from './client/bulk-judge.ts'
 export type { Catalogue, CatalogueEntry } from './client/catalogue.ts'
 export type {
   CatalogueBudget,
@@ -52,6 +63,7 @@ export type { AcknowledgedEscalation, EscalateOptions, Escalations, Fault } from
 export type { Explanation } from './client/explain.ts'
 export type { FailOptions, FailResult } from './client/fail.ts'
 export type { HistorySettings } from './client/history-settings.ts'
+export type { Scanned } from './client/job-finder.ts'
 export type { KeyLimitName, KeyName, Keys } from './client/keys.ts'
 export type { LimitState, Limits, LimitUse } from './client/limits.ts'
 export type { CancelResult } from './client/manage.ts'
@@ -85,7 +97,6 @@ export type {
   JobCount,
   JobFilter,
   JobSearch,
-  Scanned,
   SearchOptions,
   SearchOrder,
   SearchPage,
@@ -147,6 +158,7 @@ export {
   BudgetExceeded,
   type BudgetRefusal,
   BudgetSourceFailed,
+  BulkNotFound,
   ClientClosed,
   ConnectionLost,
   ContractRequired,
@@ -282,6 +294,7 @@ export type { AlertSeverity, AlertSilence } from './store/alerts.ts'
 export type { AuditEntry, AuditFilter, AuditOrigin, NewAuditEntry } from './store/audit.ts'
 export type { BreakerState } from './store/breakers.ts'
 export type { BudgetUsage } from './store/budgets.ts'
+export type { BulkItem, BulkOutcome, BulkStatus } from './store/bulk.ts'
 export type { CatalogueWorker } from './store/catalogue.ts'
 export type {
   DeadLetter,

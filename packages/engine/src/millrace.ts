@@ -5,6 +5,7 @@ import { Audit } from './client/audit.ts'
 import { BreakerCalls } from './client/breaker-calls.ts'
 import { CircuitBreakers } from './client/breakers.ts'
 import { BudgetClient } from './client/budgets.ts'
+import { Bulk } from './client/bulk.ts'
 import { Catalogue } from './client/catalogue.ts'
 import {
   type CorrelatedJobs,
@@ -105,6 +106,8 @@ export class Millrace {
   readonly historySettings: HistorySettings
   /** Jobs that are enqueued at given times: look, run now, pause, edit, create, backfill. */
   readonly schedules: Schedules
+  /** The same change to many jobs, as an operation that is tracked. */
+  readonly bulk: Bulk
   /** Jobs by a query: pages, counts, suggestions. */
   readonly search: JobSearch
   /** Jobs that form a graph. */
@@ -146,6 +149,7 @@ export class Millrace {
     this.keys = area(new Keys(services))
     this.historySettings = area(new HistorySettings(services))
     this.schedules = area(new Schedules(services))
+    this.bulk = area(new Bulk(services))
     this.search = area(new JobSearch(services))
     this.workflows = area(new Workflows(services))
     this.workers = area(new Workers(services))

@@ -33,6 +33,7 @@ const STATUS = {
   invalid_query: 400,
   unknown_job_type: 404,
   job_not_found: 404,
+  bulk_not_found: 404,
   worker_not_found: 404,
   workflow_not_found: 404,
   unknown_budget: 404,

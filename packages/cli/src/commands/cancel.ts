@@ -1,6 +1,7 @@
 import { Command } from 'commander'
-import { addClientOptions, type ClientOptions, withClient } from '../client.ts'
+import { addClientOptions, withClient } from '../client.ts'
 import { print, printJson } from '../print.ts'
+import { addWhereOptions, demandOne, runBulk, type WhereOptions } from './bulk-run.ts'
 import { addAuthorOption } from './retry.ts'
 
 const help = `
@@ -14,10 +15,10 @@ Exit codes:
 Examples:
   millrace cancel 48211
   millrace cancel 48211 48212 --reason "sent by hand"
+  millrace cancel --where 'queue:mail status:pending created:<-1d' --yes
 `
 
-interface Options extends ClientOptions {
-  readonly by: string
+interface Options extends WhereOptions {
   readonly reason?: string
 }
 
@@ -25,9 +26,11 @@ export function cancelCommand(): Command {
   const command = new Command('cancel')
     .summary('cancel jobs')
     .description('Cancel jobs that wait or run.')
-    .argument('<id...>', 'the ids of the jobs')
+    .argument('[id...]', 'the ids of the jobs')
     .option('--reason <text>', 'stored with the job')
-  return addClientOptions(addAuthorOption(command)).addHelpText('after', help).action(act)
+  return addClientOptions(addWhereOptions(addAuthorOption(command)))
+    .addHelpText('after', help)
+    .action(act)
 }
 
 const SAID = {
@@ -39,7 +42,12 @@ const SAID = {
 
 async function act(ids: string[], options: Options, command: Command): Promise<void> {
   await withClient(command, options, async ({ millrace }) => {
-    const { by, reason } = options
+    const { by, reason, where } = options
+    demandOne(ids, options)
+    if (where !== undefined) {
+      const request = { action: 'cancel', query: where, ...(reason === undefined ? {} : { reason }) } as const
+      return runBulk(millrace, request, options)
+    }
     const results = []
     for (const id of ids)
       results.push({ id, result: await millrace.cancel(id, reason === undefined ? { by } : { by, reason }) })

@@ -1,7 +1,8 @@
 import { Command } from 'commander'
 import type { FailResult } from 'millrace'
-import { addClientOptions, addModuleOption, type ClientOptions, withClient } from '../client.ts'
+import { addClientOptions, addModuleOption, withClient } from '../client.ts'
 import { oneLine, print, printJson } from '../print.ts'
+import { addWhereOptions, demandOne, runBulk, type WhereOptions } from './bulk-run.ts'
 import { addAuthorOption } from './retry.ts'
 
 const help = `
@@ -16,11 +17,11 @@ Exit codes:
 Examples:
   millrace fail 48211 --reason "the file is broken"
   millrace fail 48211 48212 --reason "wrong recipient" --final
+  millrace fail --where 'type:report took:>2h' --reason "hangs"
 `
 
-interface Options extends ClientOptions {
+interface Options extends WhereOptions {
   readonly reason: string
-  readonly by: string
   readonly final?: true
 }
 
@@ -28,17 +29,19 @@ export function failCommand(): Command {
   const command = new Command('fail')
     .summary('fail jobs by hand')
     .description('Fail jobs that wait or run: one attempt of them, or for good.')
-    .argument('<id...>', 'the ids of the jobs')
+    .argument('[id...]', 'the ids of the jobs')
     .requiredOption('--reason <text>', 'why: the error of the attempt')
     .option('--final', 'no further attempt: the job becomes a dead letter')
-  return addModuleOption(addClientOptions(addAuthorOption(command)))
+  return addModuleOption(addClientOptions(addWhereOptions(addAuthorOption(command))))
     .addHelpText('after', help)
     .action(act)
 }
 
 async function act(ids: string[], options: Options, command: Command): Promise<void> {
   await withClient(command, options, async ({ millrace }) => {
-    const { by, reason, final = false } = options
+    const { by, reason, final = false, where } = options
+    demandOne(ids, options)
+    if (where !== undefined) return runBulk(millrace, { action: 'fail', query: where, reason, final }, options)
     const results = []
     for (const id of ids) results.push({ job: id, ...(await millrace.fail(id, { by, reason, final })) })
     if (results.some(({ status }) => status !== 'retrying' && status !== 'dead')) process.exitCode = 1

@@ -1,17 +1,8 @@
 import { Command, Option } from 'commander'
-import {
-  type Duration,
-  InvalidQuery,
-  type Job,
-  quotedValue,
-  type SearchOrder,
-  type SearchPage,
-  searchFields,
-  toMs,
-} from 'millrace'
+import { type Duration, type Job, quotedValue, type SearchOrder, type SearchPage, searchFields, toMs } from 'millrace'
 import { addClientOptions, type ClientOptions, withClient } from '../client.ts'
-import { Refused } from '../failure.ts'
 import { fromNow, moreHint, oneLine, print, printJson } from '../print.ts'
+import { pointAt } from '../query-problem.ts'
 import { table } from '../table.ts'
 import { counted } from '../worker-process.ts'
 import { holding, pausedBy } from './pauses.ts'
@@ -119,14 +110,6 @@ function queryOf({ where = '', before, ...options }: Options): string {
   if (before !== undefined) named.push(`id:<${quotedValue(before)}`)
   // First, so that the positions of problems are those in what was typed.
   return [where, ...named].join(' ').trimEnd()
-}
-
-/** A query that cannot be read is shown with a mark under the place. */
-export function pointAt(error: unknown): never {
-  if (!(error instanceof InvalidQuery)) throw error
-  const line = error.query.replace(/\s/g, ' ')
-  const mark = '^'.repeat(Math.max(1, Math.min(error.end, line.length) - error.start))
-  throw new Refused(`The query cannot be read.\n\n  ${line}\n  ${' '.repeat(error.start)}${mark}\n${error.problem}`)
 }
 
 function tellRest(command: Command, { next, scanned }: SearchPage): void {

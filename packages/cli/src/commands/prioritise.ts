@@ -1,7 +1,9 @@
 import { Command } from 'commander'
 import type { PrioritiseResult } from 'millrace'
-import { addClientOptions, type ClientOptions, withClient } from '../client.ts'
+import { addClientOptions, withClient } from '../client.ts'
+import { Refused } from '../failure.ts'
 import { oneLine, print, printJson } from '../print.ts'
+import { addWhereOptions, runBulk, type WhereOptions } from './bulk-run.ts'
 import { addAuthorOption } from './retry.ts'
 import { parseCount } from './worker-options.ts'
 
@@ -15,6 +17,7 @@ Exit codes:
 
 Examples:
   millrace prioritise 48211 0
+  millrace prioritise --where 'tenant:org_7 waited:>10m' 1
 `
 
 export function prioritiseCommand(): Command {
@@ -22,18 +25,21 @@ export function prioritiseCommand(): Command {
     .alias('prioritize')
     .summary('let a waiting job run sooner, or later')
     .description('Give a waiting job another priority.')
-    .argument('<id>', 'the id of the job')
-    .argument('<priority>', 'from 0; lower runs first', parseCount(0))
-  return addClientOptions(addAuthorOption(command)).addHelpText('after', help).action(act)
+    .argument('<values...>', 'the id of the job, unless --where is given, and the priority: from 0; lower runs first')
+    .usage('[options] <id> <priority>')
+  return addClientOptions(addWhereOptions(addAuthorOption(command)))
+    .addHelpText('after', help)
+    .action(act)
 }
 
-async function act(
-  id: string,
-  priority: number,
-  options: ClientOptions & { by: string },
-  command: Command,
-): Promise<void> {
+async function act(values: string[], options: WhereOptions, command: Command): Promise<void> {
   await withClient(command, options, async ({ millrace }) => {
+    const { where } = options
+    if (values.length !== (where === undefined ? 2 : 1))
+      throw new Refused('Give the id of a job and its priority, or --where and a priority.')
+    const priority = parseCount(0)(values.at(-1) as string)
+    if (where !== undefined) return runBulk(millrace, { action: 'prioritise', query: where, priority }, options)
+    const [id = ''] = values
     const result = await millrace.prioritise(id, priority, { by: options.by })
     if (result.status !== 'prioritised') process.exitCode = 1
     if (options.json) printJson({ job: id, ...result })

@@ -1,14 +1,15 @@
 import { userInfo } from 'node:os'
 import { Command, Option } from 'commander'
 import type { RetryResult } from 'millrace'
-import { addClientOptions, addModuleOption, type ClientOptions, withClient } from '../client.ts'
+import { addClientOptions, addModuleOption, withClient } from '../client.ts'
 import { print, printJson } from '../print.ts'
 import { safeLine } from '../terminal.ts'
+import { addWhereOptions, demandOne, runBulk, type WhereOptions } from './bulk-run.ts'
 import { parseCount } from './worker-options.ts'
 
 const help = `
 A job that waits is due at once. A dead one gets a new job of the same work, linked with it; for that the workload must
-be known (--module), because the payload is checked again.
+be known (--module), because the payload is checked again. With --where the workers do it, and check it themselves.
 
 Exit codes:
   0  every job will be tried again
@@ -17,10 +18,10 @@ Exit codes:
 Examples:
   millrace retry 48211
   millrace retry 48211 48212 --module dist/workload.js
+  millrace retry --where 'status:dead fp:9f3a' --rate 20
 `
 
-interface Options extends ClientOptions {
-  readonly by: string
+interface Options extends WhereOptions {
   readonly maxAttempts?: number
 }
 
@@ -28,8 +29,8 @@ export function retryCommand(): Command {
   const command = new Command('retry')
     .summary('try jobs again')
     .description('Try jobs again: waiting ones at once, dead ones as new jobs.')
-    .argument('<id...>', 'the ids of the jobs')
-  return addModuleOption(addClientOptions(addDecisionOptions(command)))
+    .argument('[id...]', 'the ids of the jobs')
+  return addModuleOption(addClientOptions(addWhereOptions(addDecisionOptions(command))))
     .addHelpText('after', help)
     .action(act)
 }
@@ -58,6 +59,15 @@ function currentUser(): [string, string] {
 
 async function act(ids: string[], options: Options, command: Command): Promise<void> {
   await withClient(command, options, async ({ millrace }) => {
+    demandOne(ids, options)
+    if (options.where !== undefined) {
+      const { where: query, maxAttempts } = options
+      return runBulk(
+        millrace,
+        { action: 'retry', query, ...(maxAttempts === undefined ? {} : { maxAttempts }) },
+        options,
+      )
+    }
     const results = []
     for (const id of ids) results.push({ job: id, ...(await millrace.retry(id, redriveOptions(options))) })
     if (results.some(({ status }) => status !== 'due' && status !== 'redriven')) process.exitCode = 1

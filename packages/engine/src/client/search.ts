@@ -3,17 +3,17 @@
 // A query whose fields have indexes is one statement. If that takes too long, or if the query looks into payloads or errors,
 // jobs are looked at in batches until the page is full or the time is over. The answer says then what was looked at, and its
 // cursor goes on from there.
-import { type Clock, monotonicMs } from '../clock.ts'
+import type { Clock } from '../clock.ts'
 import type { Registry } from '../contract/registry.ts'
-import { InvalidDefinition, InvalidQuery, SearchTimeout } from '../errors.ts'
-import { fieldOf } from '../search/fields.ts'
+import { InvalidDefinition, InvalidQuery } from '../errors.ts'
 import { readQuery } from '../search/parse.ts'
 import { type Condition, isOneOf, type ReadQuery } from '../search/query.ts'
 import type { Database } from '../store/db.ts'
 import { isJobId } from '../store/job-id.ts'
-import { type JobSelection, jobSearch, jobSearchCount, jobsById, jobWalk, type Walked } from '../store/job-search.ts'
+import type { JobSelection } from '../store/job-search.ts'
 import type { Job } from '../store/jobs.ts'
 import { wholeNumber } from './enqueue-options.ts'
+import { type FoundPage, JobFinder, type Scanned, TimeLeft } from './job-finder.ts'
 import { shownJob } from './protect.ts'
 import { type Suggestions, suggest } from './suggest.ts'
 
@@ -33,15 +33,6 @@ export interface SearchOptions extends SearchScope {
   order?: SearchOrder
   /** `next` of the page before. */
   after?: string
-}
-
-/** The jobs that were looked at one by one, because no index answers the query. */
-export interface Scanned {
-  /** How many. */
-  readonly rows: number
-  /** When the first and the last of them were created. Null: there were none. */
-  readonly from: Date | null
-  readonly to: Date | null
 }
 
 export interface SearchPage {
@@ -82,12 +73,6 @@ const TIMEOUT_MS = 2_000
 const MAX_TIMEOUT_MS = 30_000
 /** A list for programs has as long as other calls. */
 const LIST_MS = 15_000
-/** Of the time: for the one statement, before jobs are looked at in batches. */
-const DIRECT_SHARE = 0.5
-const FIRST_WALK = 5_000
-const LONGEST_WALK = 200_000
-/** So much every search gets on, however little time it has. */
-const LEAST_WALK = { rows: 500, ms: 1_000 }
 /** While somebody types. */
 const SUGGESTED = { cap: 10_000, timeoutMs: 400 }
 
@@ -99,9 +84,11 @@ interface SearchServices {
 
 export class JobSearch {
   readonly #services: SearchServices
+  readonly #finder: JobFinder
 
   constructor(services: SearchServices) {
     this.#services = services
+    this.#finder = new JobFinder(services)
   }
 
   /** A page of the jobs that fit. Throws InvalidQuery, with the place; SearchTimeout if nothing could be looked at in time. */
@@ -115,25 +102,15 @@ export class JobSearch {
       order,
       after: after === undefined ? null : cursorId(after, order),
     }
-    return this.#page(selection, limit, new TimeLeft(timeoutOf(options)))
+    const { jobs, next, scanned } = await this.#page(selection, limit, new TimeLeft(timeoutOf(options)))
+    return { jobs, next: next === null ? null : cursorOf(next, order), scanned }
   }
 
   /** How many jobs fit, up to a cap. */
   async count(query: string, options: CountOptions = {}): Promise<JobCount> {
     const cap = options.cap ?? MAX_CAP
     if (wholeNumber(cap, 'cap', 1) > MAX_CAP) throw new InvalidDefinition(`cap is ${cap}: ${MAX_CAP} is the most.`)
-    const { db, clock } = this.#services
-    const left = new TimeLeft(timeoutOf(options))
-    const conditions = conditionsOf(query, options)
-    const statement = { now: clock.databaseNow(), timeoutMs: left.ms * DIRECT_SHARE }
-    const count = await jobSearchCount(db, statement, conditions, cap + 1)
-    if (count !== undefined) return { count: Math.min(count, cap), isCapped: count > cap }
-    let found = 0
-    const end = await this.#walk({ conditions, order: 'newest', after: null }, left, (walked) => {
-      found += walked.count
-      return found > cap
-    })
-    return { count: Math.min(found, cap), isCapped: !end.isComplete || found > cap }
+    return this.#finder.count(conditionsOf(query, options), cap, new TimeLeft(timeoutOf(options)))
   }
 
   /** Reads a query and looks for nothing: what it means, or the problem and its place. */
@@ -163,105 +140,15 @@ export class JobSearch {
     do {
       const page = await this.#page({ conditions, order: 'newest', after }, most - jobs.length, left)
       jobs.push(...page.jobs)
-      if (page.next === null) break
-      after = cursorId(page.next, 'newest')
-    } while (jobs.length < most)
+      after = page.next
+    } while (after !== null && jobs.length < most)
     return jobs
   }
 
-  async #page(selection: JobSelection, limit: number, left: TimeLeft): Promise<SearchPage> {
-    const { db, clock } = this.#services
-    const isScan = selection.conditions.some(({ field }) => fieldOf(field)?.isScanned)
-    if (!isScan) {
-      const statement = { now: clock.databaseNow(), timeoutMs: left.ms * DIRECT_SHARE }
-      // One more than asked for: it tells whether there is a next page.
-      const jobs = await jobSearch(db, statement, selection, limit + 1)
-      if (jobs !== undefined) return this.#answer(jobs, limit, selection.order)
-    }
-    return this.#scan(selection, limit, left)
+  async #page(selection: JobSelection, limit: number, left: TimeLeft): Promise<FoundPage> {
+    const page = await this.#finder.page(selection, limit, left)
+    return { ...page, jobs: page.jobs.map((job) => shownJob(this.#services.registry, job)) }
   }
-
-  async #scan(selection: JobSelection, limit: number, left: TimeLeft): Promise<SearchPage> {
-    const ids: string[] = []
-    const { last, isComplete, scanned } = await this.#walk(selection, left, (walked) => {
-      ids.push(...walked.ids)
-      return ids.length > limit
-    })
-    const { order } = selection
-    const found = ids.slice(0, limit)
-    const rows =
-      found.length === 0 ? [] : await jobsById(this.#services.db, { now: null, timeoutMs: TIMEOUT_MS }, found, order)
-    if (rows === undefined) throw new SearchTimeout(TIMEOUT_MS)
-    const jobs = this.#shown(rows)
-    if (ids.length > limit) return { jobs, next: cursorOf(found.at(-1) as string, order), scanned }
-    return { jobs, next: isComplete || last === null ? null : cursorOf(last, order), scanned }
-  }
-
-  /** Looks at jobs in batches, each as large as the time allows, until `isEnough`, the end or the end of the time. */
-  async #walk(selection: JobSelection, left: TimeLeft, isEnough: (walked: Walked) => boolean) {
-    const { db, clock } = this.#services
-    let last = selection.after
-    let batch = FIRST_WALK
-    let isNarrowed = selection.conditions.some(({ field }) => !fieldOf(field)?.isScanned)
-    const scanned = { rows: 0, from: null as Date | null, to: null as Date | null }
-    for (;;) {
-      const startedMs = monotonicMs()
-      const isFirst = scanned.rows === 0
-      // If the indexes of the other conditions do not help either, a batch of all jobs still gets on.
-      const shareMs = isNarrowed && isFirst ? left.ms * DIRECT_SHARE : left.ms
-      const timeoutMs = batch === LEAST_WALK.rows ? Math.max(shareMs, LEAST_WALK.ms) : Math.max(shareMs, 1)
-      const walked = await jobWalk(
-        db,
-        { now: clock.databaseNow(), timeoutMs },
-        { ...selection, after: last },
-        { rows: batch, isNarrowed },
-      )
-      if (walked === undefined) {
-        if (!isFirst) return { last, isComplete: false, scanned }
-        if (batch === LEAST_WALK.rows) throw new SearchTimeout(left.givenMs)
-        batch = isNarrowed ? FIRST_WALK : LEAST_WALK.rows
-        isNarrowed = false
-        continue
-      }
-      add(scanned, walked)
-      last = walked.last ?? last
-      const isComplete = walked.rows < batch
-      if (isEnough(walked) || isComplete) return { last, isComplete, scanned }
-      const tookMs = Math.max(monotonicMs() - startedMs, 1)
-      if (left.ms < tookMs) return { last, isComplete, scanned }
-      batch = Math.min(LONGEST_WALK, batch * 4, Math.max(FIRST_WALK, Math.floor((batch * left.ms) / tookMs / 2)))
-    }
-  }
-
-  #answer(found: readonly Job[], limit: number, order: SearchOrder): SearchPage {
-    const jobs = this.#shown(found.slice(0, limit))
-    return { jobs, next: found.length > limit ? cursorOf((jobs.at(-1) as Job).id, order) : null, scanned: null }
-  }
-
-  #shown(jobs: readonly Job[]): Job[] {
-    return jobs.map((job) => shownJob(this.#services.registry, job))
-  }
-}
-
-/** What of a call's time is left. */
-class TimeLeft {
-  readonly givenMs: number
-  readonly #endMs: number
-
-  constructor(givenMs: number) {
-    this.givenMs = givenMs
-    this.#endMs = monotonicMs() + givenMs
-  }
-
-  get ms(): number {
-    return Math.max(0, this.#endMs - monotonicMs())
-  }
-}
-
-function add(scanned: { rows: number; from: Date | null; to: Date | null }, { rows, from, to }: Walked): void {
-  scanned.rows += rows
-  if (from !== null && (scanned.from === null || from < scanned.from)) scanned.from = from
-  if (to !== null && (scanned.to === null || to > scanned.to)) scanned.to = to
 }
 
 /** What the query says, and what its caller may see. */

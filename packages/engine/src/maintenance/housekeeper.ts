@@ -1,6 +1,6 @@
 // Creates the archive's partitions ahead, drops the expired ones, and forgets workers that ended, dead letters that were
 // settled long ago, pauses, dedupe windows and rates that are over, what dead runs had reserved of budgets, and the expired
-// results of ctx.once and ctx.step, ticks of schedules and minutes of metrics after 30 days, periods of budgets after 13 months, workflows
+// results of ctx.once and ctx.step, ticks of schedules, reports of bulk operations and minutes of metrics after 30 days, periods of budgets after 13 months, workflows
 // whose retention is over, escalations after 90 days, declarations 30 days after a living worker had them, and tokens of the
 // admin API 30 days after their end. Cancels what deleted tenants have left.
 //
@@ -14,6 +14,7 @@ import { declareHistory } from '../governance/history.ts'
 import { isPermissionDenied } from '../sql-state.ts'
 import { adminTokenPrune } from '../store/admin-tokens.ts'
 import { budgetHoldPrune, budgetPeriodPrune, budgetReservationSweep } from '../store/budgets.ts'
+import { bulkPrune } from '../store/bulk.ts'
 import { cataloguePrune } from '../store/catalogue.ts'
 import type { Database } from '../store/db.ts'
 import { deadLetterPrune } from '../store/dead-letters.ts'
@@ -50,6 +51,8 @@ const PROGRESS_AT_ONCE = 5_000
 const TICKS_AT_ONCE = 5_000
 const RATES_AT_ONCE = 5_000
 const METRICS_AT_ONCE = 5_000
+const BULK_REPORTS_KEPT_MS = 30 * 24 * HOUR_MS
+const BULK_ROWS_AT_ONCE = 5_000
 const ESCALATIONS_AT_ONCE = 5_000
 const ESCALATIONS_KEPT_MS = 90 * 24 * HOUR_MS
 const METRICS_KEPT_MS = 30 * 24 * HOUR_MS
@@ -77,6 +80,8 @@ export interface HousekeepingResult {
   /** Of limits: their window is over. */
   ratesForgotten: number
   ticksForgotten: number
+  /** Rows of the reports of bulk operations. */
+  bulkForgotten: number
   /** Minutes of metrics, of the table that lost most. */
   metricsForgotten: number
   /** Entries of the catalogue. */
@@ -89,7 +94,7 @@ function ifRefused(error: unknown): void {
   if (!(error instanceof HistoryRefused)) throw error
 }
 
-/** Without rights on the catalogue or the tokens. Of the catalogue the worker has said so when it started. */
+/** Without rights on newer tables. Of the catalogue, the worker has said so when it started. */
 function noneIfDenied(error: unknown): number {
   if (!isPermissionDenied(error)) throw error
   return 0
@@ -134,6 +139,7 @@ export class Housekeeper implements Ticker<HousekeepingResult> {
       windowsForgotten: await dedupWindowPrune(this.#db, now, WINDOWS_AT_ONCE),
       ratesForgotten: await limitRatePrune(this.#db, now, { unknownMs: UNKNOWN_RATE_PERIOD_MS, limit: RATES_AT_ONCE }),
       ticksForgotten: await scheduleTickPrune(this.#db, now, TICKS_KEPT_MS, TICKS_AT_ONCE),
+      bulkForgotten: await bulkPrune(this.#db, now, BULK_REPORTS_KEPT_MS, BULK_ROWS_AT_ONCE).catch(noneIfDenied),
       declarationsForgotten: await cataloguePrune(this.#db, now, FORGET_DECLARATIONS_AFTER_MS).catch(noneIfDenied),
       metricsForgotten: await metricPrune(this.#db, now, {
         ageMs: METRICS_KEPT_MS,
@@ -168,6 +174,7 @@ export class Housekeeper implements Ticker<HousekeepingResult> {
       result.windowsForgotten === WINDOWS_AT_ONCE ||
       result.ratesForgotten === RATES_AT_ONCE ||
       result.ticksForgotten === TICKS_AT_ONCE ||
+      result.bulkForgotten >= BULK_ROWS_AT_ONCE ||
       result.metricsForgotten === METRICS_AT_ONCE ||
       result.escalationsForgotten === ESCALATIONS_AT_ONCE ||
       result.workflowsForgotten > 0

@@ -3,8 +3,12 @@
 
 import { AlertEvaluator } from '../alerts/evaluator.ts'
 import type { AlertRules } from '../alerts/options.ts'
+import { DeadLetters } from '../client/dead-letters.ts'
 import type { Enqueuer } from '../client/enqueuer.ts'
+import type { Herald } from '../client/herald.ts'
+import type { JobManager } from '../client/manage.ts'
 import { ScheduleTicks } from '../client/schedule-ticks.ts'
+import type { Waker } from '../client/waker.ts'
 import type { Clock } from '../clock.ts'
 import type { LetterRetention } from '../contract/letter-retention.ts'
 import type { Registry } from '../contract/registry.ts'
@@ -24,6 +28,7 @@ import { MetricRollUp } from './metric-roll-up.ts'
 import { Redriver } from './redriver.ts'
 import { Rescuer } from './rescuer.ts'
 import { Scheduler } from './scheduler.ts'
+import { SystemJobs } from './system-jobs.ts'
 import { TableKeeper } from './table-keeper.ts'
 import { WorkflowSweep } from './workflow-sweep.ts'
 
@@ -48,6 +53,11 @@ export interface MaintenanceServices extends Pick<LoopOptions, 'onError'> {
   backloggedQueues(): readonly string[]
   wake(queues: Iterable<string>): void
   metrics: MetricFlush
+  waker: Waker
+  herald: Herald
+  jobs: JobManager
+  workerId(): string
+  mayClaim(): boolean
   /** More connections to the same database. */
   open(maxConnections: number): Database
 }
@@ -56,6 +66,9 @@ export interface MaintenanceLoops {
   all: Loop<unknown>[]
   /** To be woken when schedules are changed. */
   scheduler: Loop<unknown>
+  /** To be woken when a job of Millrace itself was enqueued. */
+  system: Loop<unknown>
+  isSystemRun(runId: string): boolean
 }
 
 export function maintenanceLoops(services: MaintenanceServices): MaintenanceLoops {
@@ -64,6 +77,8 @@ export function maintenanceLoops(services: MaintenanceServices): MaintenanceLoop
   const scheduler: Loop<unknown> = loop(
     new Scheduler({ ...services, ticks: new ScheduleTicks(services), onLate: () => scheduler.wake() }),
   )
+  const systemJobs = new SystemJobs({ ...services, deadLetters: new DeadLetters(services) })
+  const system = loop(systemJobs)
   const all = [
     loop(
       new Rescuer({
@@ -80,9 +95,10 @@ export function maintenanceLoops(services: MaintenanceServices): MaintenanceLoop
     loop(new AlertWatch({ db, rules: services.alerts, evaluator: new AlertEvaluator(services) })),
     loop(new Booster(services)),
     scheduler,
+    system,
     loop(new WorkflowSweep(advancer)),
     loop(services.metrics),
     loop(new MetricRollUp(services)),
   ]
-  return { all, scheduler }
+  return { all, scheduler, system, isSystemRun: (runId) => systemJobs.isOpen(runId) }
 }

@@ -7,7 +7,7 @@ import { fieldOf } from '../search/fields.ts'
 import type { Condition } from '../search/query.ts'
 import { plainArray } from './arrays.ts'
 import type { Database } from './db.ts'
-import type { Job } from './jobs.ts'
+import type { Job, JobStatus } from './jobs.ts'
 import { allOf, type Composing, conditionSql, impliedSql, type Source, Values } from './search-conditions.ts'
 
 export interface JobSelection {
@@ -106,6 +106,59 @@ export function countStatement(now: Now, conditions: readonly Condition[], cap: 
   if (places.length === 0) return { text: 'select 0 as count', values: [] }
   const found = `select from (${places.join(' union all ')}) as found limit ${most}`
   return values.composed(`select count(*)::int as count from (${found}) as counted`)
+}
+
+/** Jobs that are alike to a bulk operation. */
+export interface JobGroup {
+  queue: string
+  type: string
+  status: JobStatus
+  isDue: boolean
+  isStep: boolean
+  isArchived: boolean
+  letterStatus: 'pending' | 'retried' | 'resolved' | 'ignored' | null
+  /** They have the priority that was asked about. */
+  isSame: boolean
+  count: number
+}
+
+/** The jobs in groups, `cap` jobs at most. Undefined: it took too long. */
+export function jobSearchGroups(
+  db: Database,
+  { now, timeoutMs }: Statement,
+  conditions: readonly Condition[],
+  options: { cap: number; priority: number | null },
+): Promise<JobGroup[] | undefined> {
+  return db.composed<JobGroup>(groupStatement(now, conditions, options), timeoutMs)
+}
+
+const GROUPED: Record<Source, string> = {
+  live: `id, case when status = 'pending' and last_error_at is not null then 'failed' else status end as status, queue, type,
+    priority, status = 'pending' and run_at <= NOW as is_due, workflow_id is not null as is_step, false as is_archived`,
+  archive:
+    'id, status, queue, type, priority, false as is_due, workflow_id is not null as is_step, true as is_archived',
+  letters:
+    'id, status, queue, type, priority, false as is_due, workflow_id is not null as is_step, false as is_archived',
+}
+
+function groupStatement(
+  now: Now,
+  conditions: readonly Condition[],
+  { cap, priority }: { cap: number; priority: number | null },
+): Composed {
+  const values = new Values()
+  const most = values.add(cap, 'int')
+  const places = placesOf(now, { conditions, order: 'oldest', after: null }, values).map(
+    ({ from, where, composing: { source, now: time } }) =>
+      `(select ${GROUPED[source].replaceAll('NOW', time)} from ${from} where ${where} limit ${most})`,
+  )
+  const none = `select '' as queue, '' as type, '' as status, false as is_due, false as is_step, false as is_archived, null as letter_status, false as is_same, 0 as count where false`
+  if (places.length === 0) return { text: none, values: [] }
+  return values.composed(`select found.queue, found.type, found.status, is_due, is_step, is_archived, letter.status as letter_status,
+  priority is not distinct from ${values.add(priority, 'int')} as is_same, count(*)::int as count
+from (select * from (${places.join(' union all ')}) as found limit ${most}) as found
+left join millrace.dead_letter_jobs as letter on letter.job_id = found.id and found.status = 'dead'
+group by 1, 2, 3, 4, 5, 6, 7, 8`)
 }
 
 export interface Walked {

@@ -3,7 +3,7 @@
 import type { FieldName } from '../search/fields.ts'
 import { fieldOf } from '../search/fields.ts'
 import type { Condition, Match, Moment } from '../search/query.ts'
-import { textArray } from './arrays.ts'
+import { plainArray, textArray } from './arrays.ts'
 import { rootOf } from './own-correlation.ts'
 
 export type Source = 'live' | 'archive' | 'letters'
@@ -40,11 +40,19 @@ export interface Composing {
 
 /** A condition in SQL. 'false' and 'true' are folded, so that a place that cannot have such jobs is left out. */
 export function conditionSql(condition: Condition, composing: Composing): string {
-  const matches = condition.matches.map((match) => matchSql(condition, match, composing))
+  const matches =
+    listed(condition, composing) ?? condition.matches.map((match) => matchSql(condition, match, composing))
   const some = anyOf(matches)
   if (!condition.isNegated) return some
   if (some === 'true') return 'false'
   return some === 'false' ? 'true' : `(${some}) is not true`
+}
+
+/** Many ids are one list. */
+function listed({ field, matches }: Condition, { values }: Composing): string[] | undefined {
+  const ids = matches.flatMap((match) => (match.kind === 'is' ? match.value : []))
+  if (field !== 'id' || ids.length < 2 || ids.length < matches.length) return undefined
+  return [`id = any(${values.add(plainArray(ids), 'bigint[]')})`]
 }
 
 export function allOf(conditions: readonly string[]): string {

@@ -1,5 +1,6 @@
 // What tells a worker that there may be something to do: whoever is in the same process, the messages its pulse hears, and a
 // clock that is moved by hand.
+import { SYSTEM_QUEUE } from '../client/system-job.ts'
 import type { Waker } from '../client/waker.ts'
 import type { Clock } from '../clock.ts'
 import type { Events } from '../events.ts'
@@ -21,6 +22,7 @@ export interface WakeUpServices {
   dispatcher: Dispatcher
   fetcher: Fetcher
   scheduler: Loop<unknown>
+  system: Loop<unknown>
   onError(during: string, error: unknown): void
 }
 
@@ -58,7 +60,8 @@ export class WakeUps {
 
   /** There may be work in this queue. `returned`: jobs that may stand before what was claimed from it last. */
   work(queue: string, returned: readonly Position[] = []): void {
-    const { fetcher, governor } = this.#services
+    const { fetcher, governor, system } = this.#services
+    if (queue === SYSTEM_QUEUE) system.wake()
     fetcher.goBackTo(queue, returned)
     governor.goBackTo(queue, returned)
     fetcher.wake(queue)
@@ -99,12 +102,13 @@ export class WakeUps {
 
   /** Messages arrive from now on, or no longer. */
   listening(isTrusted: boolean): void {
-    const { events, fetcher, scheduler } = this.#services
+    const { events, fetcher, scheduler, system } = this.#services
     this.#isListenTrusted = isTrusted
     events.emit('listen_trusted', { isTrusted })
     // Whatever was said while nobody listened is lost: look once.
     fetcher.wake()
     scheduler.wake()
+    system.wake()
   }
 
   /** What was to wait for its time may be due now. */

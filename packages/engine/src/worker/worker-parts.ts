@@ -5,6 +5,7 @@ import { reportBreaker } from '../client/breaker-events.ts'
 import { type CatalogueLane, programOf } from '../client/catalogue-document.ts'
 import type { Enqueuer } from '../client/enqueuer.ts'
 import type { Herald } from '../client/herald.ts'
+import type { JobManager } from '../client/manage.ts'
 import type { Waker } from '../client/waker.ts'
 import { type Clock, monotonicMs } from '../clock.ts'
 import type { LetterRetention } from '../contract/letter-retention.ts'
@@ -59,6 +60,7 @@ export interface WorkerServices {
   waker: Waker
   herald: Herald
   admitter: Admitter
+  jobs: JobManager
   enqueuer: Enqueuer
   declared: DeclaredSchedules
   definitions: Definitions
@@ -134,18 +136,20 @@ export class WorkerParts {
     this.transitions = new RunTransitions({ ...services, ...joined, metrics, progress, takesNoMore })
     this.reconciler = new Reconciler({
       runs: () => dispatcher.runs,
-      isOpenClaim: (runId) => fetcher.isOpen(runId),
+      isOpenClaim: (runId) => fetcher.isOpen(runId) || isSystemRun(runId),
       giveBack: (strays) => this.transitions.giveBackStrays(strays),
       strayAfterMs: Math.min(5_000, settings.times.ttlMs / 2),
     })
-    const { all, scheduler } = workerLoops({ lease, memory, pressure: this.pressure }, settings, {
+    const { all, scheduler, system, isSystemRun } = workerLoops({ lease, memory, pressure: this.pressure }, settings, {
       ...services,
       metrics,
       wake: (queues) => services.waker.wake(queues),
       isTold: () => this.wakeUps.isListenTrusted,
+      workerId: () => lease.id,
+      mayClaim: () => lease.isTrusted() && !memory.isHigh && !takesNoMore(),
     })
     this.loops = all
-    this.wakeUps = new WakeUps({ ...services, governor, dispatcher, fetcher, scheduler })
+    this.wakeUps = new WakeUps({ ...services, governor, dispatcher, fetcher, scheduler, system })
     this.requests = this.#makeRequests()
     this.reporter = this.#makeReporter(memory)
   }

@@ -1,0 +1,109 @@
+// What commands that change jobs do with --where: a preview, a question, an operation, and its progress.
+import { type Command, Option } from 'commander'
+import type { BulkOperation, BulkPreview, BulkReport, BulkRequest, BulkStartOptions, Millrace } from 'millrace'
+import type { ClientOptions } from '../client.ts'
+import { confirmed } from '../confirm.ts'
+import { Refused } from '../failure.ts'
+import { oneLine, print, printJson } from '../print.ts'
+import { ProgressBar } from '../progress-bar.ts'
+import { pointAt } from '../query-problem.ts'
+import { table } from '../table.ts'
+import { counted } from '../worker-process.ts'
+import { parseCount } from './worker-options.ts'
+
+/** For commands that change jobs one by one, or all that fit a query. */
+export function addWhereOptions(command: Command): Command {
+  return command
+    .option('--where <query>', 'all jobs that fit this query, as a bulk operation; see millrace jobs --help')
+    .option('--dry-run', 'with --where: look at every job, change none')
+    .addOption(new Option('--rate <jobs>', 'with --where: jobs per second').argParser(parseCount(1)).default(200))
+    .addOption(new Option('--most <jobs>', 'with --where: only so many, the oldest').argParser(parseCount(1)))
+    .option('--yes', 'with --where: do not ask')
+}
+
+export interface WhereOptions extends ClientOptions {
+  readonly by: string
+  readonly where?: string
+  readonly dryRun?: true
+  readonly rate: number
+  readonly most?: number
+  readonly yes?: true
+}
+
+/** Ids or a query: one of them. */
+export function demandOne(ids: readonly string[], { where }: WhereOptions): void {
+  if (ids.length > 0 === (where === undefined)) return
+  throw new Refused('Name the jobs by their ids, or by --where: one of them.')
+}
+
+/** Shows what would happen, asks, starts it and watches it. */
+export async function runBulk(millrace: Millrace, request: BulkRequest, options: WhereOptions): Promise<void> {
+  const { by, rate, most, dryRun = false, json } = options
+  const preview = await millrace.bulk.preview(request).catch(pointAt)
+  if (!json) print(previewText(preview))
+  const isNothing = preview.willChange === 0 && !preview.isCapped
+  if (isNothing) return json ? printJson({ preview, operation: null }) : undefined
+  if (!dryRun && !options.yes && !(await confirmed(`${verbOf(preview)}? [y/N] `)))
+    throw new Refused('Nothing was changed. Pass --yes to start it without a question.')
+  const start: BulkStartOptions = { by, rate, dryRun, ...(most === undefined ? {} : { limit: most }) }
+  const operation = await watched(millrace, await millrace.bulk.start(request, start))
+  if (operation.status !== 'completed') process.exitCode = 1
+  if (json) printJson({ preview, operation })
+  else print(reportText(operation))
+}
+
+const POLL_MS = 250
+
+/** Until it has ended, or waits for something that does not come by itself. */
+export async function watched(millrace: Millrace, { id }: BulkOperation): Promise<BulkReport> {
+  const bar = new ProgressBar()
+  for (;;) {
+    const operation = await millrace.bulk.get(id)
+    if (operation === undefined) throw new Refused(`Bulk operation ${id} does not exist any more.`)
+    const done = operation.changed + operation.already + operation.refused
+    bar.show(done, operation.isCapped ? null : operation.expected)
+    if (operation.status !== 'running' || operation.waits !== null) {
+      bar.end()
+      return operation
+    }
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS))
+  }
+}
+
+export const capped = (count: number, isCapped: boolean): string => `${count}${isCapped ? '+' : ''}`
+
+function verbOf({ action, willChange, isCapped }: BulkPreview): string {
+  return `${action} ${capped(willChange, isCapped)} ${willChange === 1 ? 'job' : 'jobs'}`
+}
+
+function previewText(preview: BulkPreview): string {
+  if (preview.total === 0) return 'No jobs match.\n'
+  const rows = preview.groups.map((group) => [
+    group.queue,
+    oneLine(group.type, 40),
+    ...[group.willChange, group.already, group.refused].map((count) => (count === 0 ? '' : String(count))),
+  ])
+  const undo =
+    preview.noUndo === null
+      ? 'It can be taken back: millrace bulk undo.'
+      : `It cannot be taken back: ${preview.noUndo}.`
+  return [
+    table(['QUEUE', 'TYPE', 'WILL CHANGE', 'ALREADY DONE', 'REFUSED'], rows),
+    reasonsText(preview.reasons),
+    `${undo}\n`,
+  ].join('\n')
+}
+
+const reasonsText = (reasons: BulkPreview['reasons']): string =>
+  reasons.map(({ reason, count }) => `${counted(count, 'job')}: ${oneLine(reason, 200)}\n`).join('')
+
+export function reportText(operation: BulkReport): string {
+  const { id, isDryRun, status, changed, already, refused, waits, error } = operation
+  const would = isDryRun ? 'would be changed' : 'changed'
+  const lines = [
+    `Operation ${id} is ${status}: ${counted(changed, 'job')} ${would}, ${already} done already, ${refused} refused.\n`,
+  ]
+  if (waits !== null) lines.push(`It waits: ${oneLine(waits, 200)}. See: millrace bulk show ${id}\n`)
+  if (error !== null) lines.push(`${oneLine(error, 500)}\n`)
+  return lines.join('') + reasonsText(operation.reasons)
+}

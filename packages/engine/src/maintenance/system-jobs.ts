@@ -1,0 +1,161 @@
+// Runs the jobs of Millrace itself: bulk operations.
+//
+// Every worker process looks when it is told that there is one, and every quarter of a minute. It takes one job at a time, outside
+// of its lanes, so that such a job never has a slot that is meant for others. The claim is that of any other job, so one
+// process has it, and the rescuer frees it if that process dies; the next run goes on where the records end.
+import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type BulkWorkServices, bulkBatch } from '../client/bulk-work.ts'
+import { BULK_TYPE, SYSTEM_QUEUE } from '../client/system-job.ts'
+import { monotonicMs } from '../clock.ts'
+import { failureFrom } from '../failure.ts'
+import { isNoPartition } from '../sql-state.ts'
+import { type BulkRow, bulkEnd } from '../store/bulk.ts'
+import { type ClaimedJob, jobClaim } from '../store/job-claims.ts'
+import { ensurePartitions } from '../store/partitions.ts'
+import { pauseList } from '../store/pauses.ts'
+import { progressWrite } from '../store/progress.ts'
+import { type Settlement, settle } from '../store/settlements.ts'
+import type { Ticker } from './loop.ts'
+
+const INTERVAL_MS = 15_000
+/** A run ends so that others have their turn, and goes on later. */
+const RUN_MS = 20_000
+const STUCK_MS = 10 * 60_000
+const BATCH = 100
+const RETRY_MS = 5_000
+
+export interface SystemJobServices extends BulkWorkServices {
+  workerId(): string
+  mayClaim(): boolean
+}
+
+interface Result {
+  isMore: boolean
+}
+
+export class SystemJobs implements Ticker<Result> {
+  readonly name = 'system jobs'
+  readonly #services: SystemJobServices
+  #runId: string | undefined
+
+  constructor(services: SystemJobServices) {
+    this.#services = services
+  }
+
+  /** Is this claim one of ours that still runs? */
+  isOpen(runId: string): boolean {
+    return this.#runId === runId
+  }
+
+  async tick(stopping?: AbortSignal): Promise<Result> {
+    const { db, clock, mayClaim, workerId } = this.#services
+    if (!mayClaim()) return { isMore: false }
+    const runId = randomUUID()
+    this.#runId = runId
+    try {
+      const [job] = await jobClaim(db, clock.databaseNow(), {
+        queues: [{ queue: SYSTEM_QUEUE, limit: 1 }],
+        types: [{ type: BULK_TYPE, stuckAfterMs: STUCK_MS }],
+        ...{ runId, workerId: workerId(), suspectQueues: [SYSTEM_QUEUE], byType: false },
+      })
+      if (job === undefined) return { isMore: false }
+      const settlement = await this.#run(job, runId, stopping)
+      await this.#settle(settlement)
+      // What was put off is for the others, or for later.
+      return { isMore: settlement.kind !== 'requeue' || settlement.delayMs === 0 }
+    } finally {
+      this.#runId = undefined
+    }
+  }
+
+  delayAfter({ isMore }: Result): number {
+    return isMore ? 0 : INTERVAL_MS
+  }
+
+  async #run(job: ClaimedJob, runId: string, stopping: AbortSignal | undefined): Promise<Settlement> {
+    const key = { id: job.id, runId }
+    const { operation } = job.payload as { operation: string }
+    try {
+      if (await this.#isPaused()) return putOff(key, INTERVAL_MS)
+      if (job.isCancelRequested) {
+        await this.#end(operation, { status: 'cancelled', by: 'a cancelled job' })
+        return { kind: 'finish', ...key, status: 'cancelled', result: null, reason: null, retention: 'standard' }
+      }
+      return (await this.#work(key, operation, stopping)) ?? completed(key)
+    } catch (error) {
+      const failure = { ...failureFrom(error), logs: null }
+      if (job.attempt < job.maxAttempts)
+        return { kind: 'requeue', ...key, delayMs: RETRY_MS, refund: false, crash: 'clear', failure }
+      await this.#end(operation, { status: 'failed', error: failure.message })
+      return { kind: 'bury', ...key, reason: 'exhausted', failure, retention: 'standard', drop: false }
+    }
+  }
+
+  /** Undefined: it is done. */
+  async #work(key: { id: string; runId: string }, id: string, stopping?: AbortSignal): Promise<Settlement | undefined> {
+    const endMs = monotonicMs() + RUN_MS
+    while (!stopping?.aborted) {
+      const startedMs = monotonicMs()
+      const batch = await bulkBatch(this.#services, id, BATCH)
+      if (batch === undefined) return undefined
+      const { operation, dealt, isDone, isElsewhere } = batch
+      await this.#progress(key, operation)
+      if (isDone) {
+        if (operation.status === 'running') await this.#end(id, { status: 'completed' })
+        return undefined
+      }
+      if (isElsewhere) return putOff(key, 1)
+      if (monotonicMs() > endMs) break
+      const restMs = (dealt / operation.rate) * 1_000 - (monotonicMs() - startedMs)
+      if (restMs > 0) await sleep(restMs, undefined, stopping && { signal: stopping }).catch(() => {})
+    }
+    return putOff(key, 0)
+  }
+
+  async #progress(key: { id: string; runId: string }, operation: BulkRow): Promise<void> {
+    const { db, clock } = this.#services
+    const { changed, already, refused, expected, isCapped } = operation
+    const done = changed + already + refused
+    const progress = { done, total: isCapped ? null : Math.max(expected, done), note: operation.action }
+    await progressWrite(db, clock.databaseNow(), [{ ...key, ...progress }])
+  }
+
+  async #end(id: string, end: Parameters<typeof bulkEnd>[3]): Promise<void> {
+    await bulkEnd(this.#services.db, this.#services.clock.databaseNow(), id, end)
+  }
+
+  async #isPaused(): Promise<boolean> {
+    const { db, clock } = this.#services
+    const pauses = await pauseList(db, clock.databaseNow())
+    return pauses.some(({ queue, type, tenant }) => queue === SYSTEM_QUEUE && type === null && tenant === null)
+  }
+
+  async #settle(settlement: Settlement): Promise<void> {
+    const { db, clock } = this.#services
+    const write = () => settle(db, clock.databaseNow(), [settlement])
+    await write().catch(async (error: unknown) => {
+      if (!isNoPartition(error)) throw error
+      await ensurePartitions(db, clock.databaseNow())
+      await write()
+    })
+  }
+}
+
+const putOff = (key: { id: string; runId: string }, delayMs: number): Settlement => ({
+  kind: 'requeue',
+  ...key,
+  delayMs,
+  refund: true,
+  crash: 'clear',
+  failure: null,
+})
+
+const completed = (key: { id: string; runId: string }): Settlement => ({
+  kind: 'finish',
+  ...key,
+  status: 'completed',
+  result: null,
+  reason: null,
+  retention: 'standard',
+})
