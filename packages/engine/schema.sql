@@ -394,6 +394,8 @@ create table millrace.escalation (
   constraint escalation_severity_check check ((severity = any (array['info', 'notice', 'warning', 'error', 'critical']))),
   constraint escalation_told_check check ((told = any (array['acknowledged', 'resolved'])))
 );
+create index escalation_due_idx on millrace.escalation (channel, coalesce(due_at, '-infinity'::timestamptz))
+  where ((sent_at is null) and (undeliverable_at is null) and (channel is not null));
 create index escalation_for_prune_idx on millrace.escalation (created_at);
 create unique index escalation_open_alert_idx on millrace.escalation (key, coalesce(policy, '""'::jsonb))
   where ((kind = 'alert') and (resolved_at is null));
@@ -401,12 +403,16 @@ create index escalation_open_idx on millrace.escalation (key, id)
   where (resolved_at is null);
 create index escalation_sent_idx on millrace.escalation (channel, sent_at)
   where (sent_at is not null);
+create index escalation_unresolved_idx on millrace.escalation (id)
+  where (resolved_at is null);
 create index escalation_unrouted_idx on millrace.escalation (id)
   where (channel is null);
 create index escalation_unsent_idx on millrace.escalation (channel, id)
   where ((sent_at is null) and (undeliverable_at is null) and (channel is not null));
 create index escalation_untold_idx on millrace.escalation (channel, key)
   where ((sent_at is not null) and (told is distinct from 'resolved') and ((resolved_at is not null) or (acknowledged_at is not null)));
+create index escalation_waiting_idx on millrace.escalation (id)
+  where (sent_at is null);
 
 create table millrace.history_setting (
   type   text not null,

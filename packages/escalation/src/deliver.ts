@@ -25,7 +25,7 @@ export interface DeliveryServices {
   readonly links: Links
 }
 
-const ROWS_AT_ONCE = 5_000
+const ROWS_AT_ONCE = 10_000
 /** Then it makes room for other jobs; the dispatcher sees that more waits. */
 const MESSAGES_AT_ONCE = 100
 
@@ -50,55 +50,55 @@ interface Named {
 }
 
 /** False: nothing waits. */
-async function sendNext(services: DeliveryServices, { name, channel }: Named, ctx: JobContext): Promise<boolean> {
+async function sendNext(services: DeliveryServices, named: Named, ctx: JobContext): Promise<boolean> {
   const { millrace, links, fetch, mailer } = services
   const { outbox } = millrace.escalations
+  const { name, channel } = named
   const at = outbox.now()
-  const messageKey = await digestKey(services, { name, channel }, at)
-  if (messageKey === 'sent before') return false
-  const { isPerFault: oneKey, grows } = channel
-  const rows = await outbox.take(name, { limit: ROWS_AT_ONCE, oneKey, grows, ...(messageKey && { messageKey }) })
+  const rows =
+    channel.digest === undefined ? await waiting(services, named) : await waitingForDigest(services, named, at)
   const untold = channel.tells.length === 0 ? [] : await outbox.news(name)
   const attributesOf = await attributesFor(millrace, [...rows, ...untold])
   const news = newsOf(untold, attributesOf).filter(({ becomes }) => channel.tells.includes(becomes))
-  if (rows.length === 0 && news.length === 0) {
-    if (untold.length > 0) await outbox.told(name, untold)
-    return false
+  const hasMessage = rows.length > 0 || news.length > 0
+  const key = rows[0]?.messageKey ?? newsKey(untold)
+  if (hasMessage) {
+    const isRepeat = rows.some(({ repeats }) => repeats > 0)
+    const message: Message = { ...{ key, isRepeat, news, links, at }, faults: faultsOf(rows, attributesOf) }
+    const sending = channel.send(message, { fetch, mailer, signal: ctx.signal })
+    await sending.catch((error: unknown) => failed(outbox, rows, error))
+    const isFinal = channel.tells.length === 0
+    await outbox.sent(
+      rows.map(({ id }) => id),
+      { isFinal },
+    )
+    const counts = { escalations: rows.length, news: news.length }
+    ctx.log.info({ channel: name, message: key, ...counts }, 'escalations were delivered')
   }
-  const key =
-    rows[0]?.messageKey ??
-    `millrace-news-${untold
-      .map(({ id }) => id)
-      .join('-')
-      .slice(0, 100)}`
-  const message: Message = {
-    ...{ key, news, links, at },
-    faults: faultsOf(rows, attributesOf),
-    isRepeat: rows.some(({ repeats }) => repeats > 0),
-  }
-  await channel
-    .send(message, { fetch, mailer, signal: ctx.signal })
-    .catch((error: unknown) => failed(outbox, rows, error))
-  await outbox.sent(rows.map(({ id }) => id))
   if (untold.length > 0) await outbox.told(name, untold)
-  ctx.log.info(
-    { channel: name, message: key, escalations: rows.length, news: news.length },
-    'escalations were delivered',
-  )
-  return true
+  return hasMessage
 }
 
-/** Of a digest: one key for a day, so that a second one on that day cannot be. */
-async function digestKey(
-  { millrace }: DeliveryServices,
-  { name, channel }: Named,
-  at: Date,
-): Promise<string | undefined> {
-  if (channel.digest === undefined) return undefined
-  const messageKey = `millrace-digest-${name}-${channel.digest.last(at).toISOString().slice(0, 16)}`
-  const wasSent = await millrace.escalations.outbox.postpone(name, { messageKey, until: channel.digest.next(at) })
-  return wasSent ? 'sent before' : messageKey
+function waiting({ millrace }: DeliveryServices, { name, channel }: Named): Promise<EscalationFacts[]> {
+  const { isPerFault: oneKey, grows } = channel
+  return millrace.escalations.outbox.take(name, { limit: ROWS_AT_ONCE, oneKey, grows })
 }
+
+/** A day has one key, so that a second digest on that day cannot be. A test of the channel is a mail of its own, at once. */
+async function waitingForDigest({ millrace }: DeliveryServices, named: Named, at: Date): Promise<EscalationFacts[]> {
+  const { outbox } = millrace.escalations
+  const { name, channel } = named
+  const { next, last } = channel.digest as NonNullable<Channel['digest']>
+  const how = { limit: ROWS_AT_ONCE, oneKey: false, grows: false }
+  const tests = await outbox.take(name, { ...how, tests: true })
+  if (tests.length > 0) return tests
+  const messageKey = `millrace-digest-${name}-${last(at).toISOString().slice(0, 16)}`
+  const wasSent = await outbox.postpone(name, { messageKey, until: next(at) })
+  return wasSent ? [] : outbox.take(name, { ...how, tests: false, messageKey })
+}
+
+const newsKey = (untold: readonly { id: string }[]): string =>
+  `millrace-news-${untold.map(({ id }) => id).join('-')}`.slice(0, 100)
 
 /** Notes why, and lets the job try again, or not. */
 async function failed(outbox: EscalationOutbox, rows: readonly EscalationFacts[], error: unknown): Promise<never> {

@@ -135,6 +135,7 @@ function factsOf(fault: Fault): [label: string, value: string][] {
     ['Tenants', tenants.length === 0 ? null : listed(tenants)],
     ['Error', errorClass],
     ['Decision', kind === 'dead_job' ? decision(undecided, count) : null],
+    ['Do', fault.action === null ? null : cut(fault.action, 500)],
     ['Owner', owner],
     ['Respond by', respondBy === null ? null : time(respondBy)],
     ...Object.entries(fault.attributes).map(([name, value]): [string, string] => [name, cut(value, 200)]),

@@ -7,6 +7,7 @@ import type { Channel } from './channel.ts'
 import { type RoutingOptions, routeOf } from './routing.ts'
 
 const SETTLE_EVERY_MS = 10_000
+const PAGES_AT_ONCE = 10
 const COMPLAIN_EVERY_MS = 60_000
 
 export interface DispatcherServices {
@@ -24,6 +25,7 @@ export class Dispatcher {
   #running: Promise<void> | undefined
   #isStopped = false
   #settledAt = 0
+  #settledTo = '0'
   #complainedAt = 0
 
   constructor(services: DispatcherServices) {
@@ -58,13 +60,14 @@ export class Dispatcher {
     return channels.map(({ channel }) => channel)
   }
 
-  /** Resolves escalations of dead jobs about which it was decided. */
+  /** Resolves escalations of dead jobs about which it was decided. A few pages at a time: the next pass goes on there. */
   async settle(): Promise<void> {
     this.#settledAt = Date.now()
     const { outbox } = this.#services.millrace.escalations
-    for (let after: string | null = '0'; after !== null && !this.#isStopped; ) {
-      const page: { lastId: string | null } = await outbox.settle(after)
-      after = page.lastId
+    for (let page = 0; page < PAGES_AT_ONCE && !this.#isStopped; page++) {
+      const { lastId } = await outbox.settle(this.#settledTo)
+      this.#settledTo = lastId ?? '0'
+      if (lastId === null) return
     }
   }
 

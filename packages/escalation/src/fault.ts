@@ -27,6 +27,8 @@ export interface Fault {
   /** How many of the dead jobs wait for a decision. */
   readonly undecided: number
   readonly details: Readonly<Record<string, unknown>>
+  /** What to do about it, of an alert. */
+  readonly action: string | null
   /** What the contract of the job lets messages say about its payload. */
   readonly attributes: Attributes
 }
@@ -76,6 +78,7 @@ function faultOf(rows: readonly EscalationFacts[], attributesOf: AttributesOf): 
     respondBy: deadlines.length === 0 ? null : new Date(Math.min(...deadlines)),
     owner: ownerOf(last),
     undecided: rows.filter(({ letterStatus }) => letterStatus === 'pending').length,
+    action: typeof last.details.action === 'string' ? last.details.action : null,
     attributes: attributesOf(last),
   }
 }

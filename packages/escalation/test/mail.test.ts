@@ -52,6 +52,11 @@ test('a digest is one mail a day for a recipient, grouped by fault, across resta
   expect(row?.dueAt?.toISOString()).toBe('2026-11-18T05:00:00.000Z')
   expect(server.mails).toEqual([])
 
+  // A test of the channel does not wait for the hour.
+  await millrace.escalations.test('digest', { by: 'ann' })
+  await server.atLeast(1)
+  expect(server.mails.splice(0)[0]?.text).toContain('This is a test of the channel digest')
+
   // Three processes look at the hour, and one that starts after it.
   await t.working(options, { handlers: [handler], clock })
   await t.working(options, { handlers: [handler], clock })

@@ -57,8 +57,9 @@ export class EscalationOutbox {
     return this.#db.transaction((tx) => escalationTake(tx, this.#clock.databaseNow(), channel, options))
   }
 
-  sent(ids: readonly string[]): Promise<void> {
-    return escalationSent(this.#db, ids)
+  /** `isFinal`: the channel is told nothing more about them. */
+  sent(ids: readonly string[], options: { isFinal?: boolean } = {}): Promise<void> {
+    return escalationSent(this.#db, ids, options)
   }
 
   unsent(ids: readonly string[], failure: { error: string; outcome: SendFailure }): Promise<void> {

@@ -1,5 +1,6 @@
 // Every check, in the order in which `millrace doctor` shows them. A new one is a line here.
 import type { Check } from './check.ts'
+import { escalations } from './escalation-check.ts'
 import { queueAge, queueDepth, queueSla, queueUnserved } from './queue-checks.ts'
 import { deadLetters, errorRate, stuckRuns } from './run-checks.ts'
 import { autovacuum, bloat, clocks, connections, notifyQueue, snapshots } from './server-checks.ts'
@@ -11,5 +12,5 @@ export const CHECKS: readonly Check[] = [
   ...[queueUnserved, queueDepth, queueAge, queueSla],
   ...[errorRate, stuckRuns, deadLetters],
   ...[workersAlive, leases, memory, eventLoop, listening],
-  ...[breakers, budgets],
+  ...[breakers, budgets, escalations],
 ]

@@ -136,15 +136,18 @@ export interface TakeOptions {
   grows: boolean
   /** Of a new message. Default: made from the oldest id. */
   messageKey?: string
+  /** Only tests of the channel, or none. Default: both. */
+  tests?: boolean
 }
 
 /** What a message says about an escalation. */
 export interface EscalationFacts extends Escalation {
+  /** Of the last one of each key only, as are the class and the payload. */
   errorMessage: string | null
   errorClass: string | null
   letterStatus: string | null
   correlationId: string | null
-  /** Of the dead job, as it was stored. */
+  /** Of the dead job, as it was stored, if its contract names attributes. */
   payload: unknown
   queueTitle: string | null
   owner: QueueOwner | null
@@ -156,10 +159,10 @@ export async function escalationTake(
   channel: string,
   options: TakeOptions,
 ): Promise<EscalationFacts[]> {
-  const { limit, oneKey, grows, messageKey = null } = options
+  const { limit, oneKey, grows, messageKey = null, tests = null } = options
   return withFacts(
     session,
-    await session.run<Escalation>('escalationTake', [channel, limit, oneKey, grows, now, messageKey]),
+    await session.run<Escalation>('escalationTake', [channel, limit, oneKey, grows, now, messageKey, tests]),
   )
 }
 
@@ -175,8 +178,13 @@ async function withFacts<Row extends Escalation>(
     .sort((a, b) => (BigInt(a.id) < BigInt(b.id) ? -1 : 1))
 }
 
-export async function escalationSent(session: Session, ids: readonly string[]): Promise<void> {
-  await session.run('escalationSent', [plainArray(ids)])
+/** `isFinal`: the channel is told nothing more about them. */
+export async function escalationSent(
+  session: Session,
+  ids: readonly string[],
+  { isFinal = false }: { isFinal?: boolean } = {},
+): Promise<void> {
+  await session.run('escalationSent', [plainArray(ids), isFinal])
 }
 
 /** refused: it will never be taken; missed: it did not arrive; unknown: it may have. */

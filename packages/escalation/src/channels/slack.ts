@@ -72,7 +72,7 @@ export function headlineOf({ faults, news }: Pick<Message, 'faults' | 'news'>): 
 }
 
 function faultText(fault: Fault, { links }: Message): string {
-  const { severity, title, queueTitle, count, tenants, error, owner, respondBy, attributes } = fault
+  const { severity, title, queueTitle, count, tenants, error, owner, respondBy, attributes, action } = fault
   const facts = [
     queueTitle === null ? '' : `Queue ${escaped(queueTitle)}`,
     count > 1 ? `${count} times since ${shortTime(fault.firstAt)}` : shortTime(fault.lastAt),
@@ -86,6 +86,7 @@ function faultText(fault: Fault, { links }: Message): string {
     `${MARKS[severity]} *${escaped(cut(title, 600))}*`,
     facts.filter((fact) => fact !== '').join(' · '),
     error === null ? '' : `\`\`\`${escaped(cut(error.replaceAll('```', "'''"), ERROR))}\`\`\``,
+    action === null ? '' : `Do: ${escaped(cut(action, 500))}`,
     anchors.join(' · '),
   ]
   return lines.filter((line) => line !== '').join('\n')

@@ -3,7 +3,7 @@
 --          $5 key, $6 before: the id of one, $7 ids bigint[]
 -- Returns: the rows.
 -- Locks:   none
--- Index:   escalation_pkey
+-- Index:   escalation_pkey; by state escalation_unresolved_idx or escalation_waiting_idx
 select *, resolved_at is null and acknowledged_at is null and coalesce(respond_by < now(), false) as is_overdue
 from millrace.escalation
 where ($2::text is null or case $2

@@ -29,5 +29,6 @@ join millrace.escalation on escalation.key = standing.key
 where escalation.channel = $1
   and escalation.sent_at is not null
   and escalation.told is distinct from 'resolved'
+  and (escalation.resolved_at is not null or escalation.acknowledged_at is not null)
   and (not standing.is_open or (escalation.acknowledged_at is not null and escalation.told is null))
 order by standing.key, escalation.id desc;

@@ -3,7 +3,7 @@
 -- Params:  $1 now timestamptz or null, $2 after bigint: the last id of the page before, $3 limit int
 -- Returns: one row: last id of this page or null, and how many were resolved.
 -- Locks:   those rows, passing over locked ones.
--- Index:   escalation_pkey, dead_letter_by_job_idx, job_archive_by_id_idx, job_archive_by_type_idx
+-- Index:   escalation_unresolved_idx, dead_letter_by_job_idx, job_archive_by_id_idx, job_archive_by_type_idx
 with page as materialized (
   select id, type, tenant, job_id, dedup_key, created_at
   from millrace.escalation

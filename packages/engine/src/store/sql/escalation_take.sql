@@ -2,19 +2,21 @@
 -- arrived comes first, under the key it had.
 -- Params:  $1 channel text, $2 limit int, $3 one_key bool: only those with the key of the oldest,
 --          $4 grows bool: a message that is sent again may take more with it, $5 now timestamptz or null,
---          $6 message_key text or null: of a new message; null: made from the oldest id
+--          $6 message_key text or null: of a new message; null: made from the oldest id, $7 tests bool: only tests, or none;
+--          null: both
 -- Returns: the rows of the message.
 -- Locks:   those rows.
--- Index:   escalation_unsent_idx, escalation_pkey
+-- Index:   escalation_due_idx, escalation_pkey
 with waiting as materialized (
   select id, key, message_key
   from millrace.escalation
   where channel = $1
     and sent_at is null
     and undeliverable_at is null
-    and coalesce(due_at <= coalesce($5, now()), true)
+    and coalesce(due_at, '-infinity') <= coalesce($5, now())
+    and ($7::bool is null or (kind = 'test') = $7)
   order by message_key is null, id
-  limit 10000
+  limit $2
 ),
 first as (
   select key, message_key, id from waiting limit 1
