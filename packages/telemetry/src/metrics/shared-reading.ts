@@ -76,8 +76,9 @@ export class SharedReading {
   async #round(): Promise<void> {
     const startMs = performance.now()
     this.#onTick()
-    // What fails is told by the engine's own parts; gauges that are missing say the same.
-    await this.refresh().catch(() => {})
+    await this.refresh().catch((error: unknown) => {
+      this.#millrace.events.emit('database_error', { during: 'read metrics', error })
+    })
     if (this.#isStopped) return
     const delayMs = Math.max(INTERVAL_MS, (performance.now() - startMs) / MOST_SHARE)
     this.#timer = setTimeout(() => {

@@ -144,3 +144,13 @@ test('tenants with most jobs have a label, the rest are other, and jobs without 
   })
   expect(Object.fromEntries(valuesOf(page, 'millrace_tenant_jobs', { tenant: 'a' }))).toEqual({ 'low a': 4 })
 })
+
+test('a reading that fails is told as a database error, and the page is served without it', async () => {
+  await using t = await setup()
+  await t.pool.query('drop table millrace.duty')
+  const { millrace, metrics } = await t.process(idle, { works: false })
+  expect(await millrace.events.next('database_error')).toMatchObject({ during: 'read metrics' })
+  const page = await scrape(metrics)
+  expect(valuesOf(page, 'queue_depth')).toEqual([])
+  expect(valuesOf(page, 'millrace_build_info')).toHaveLength(1)
+})
