@@ -24,6 +24,8 @@ const RUN_MS = 20_000
 const STUCK_MS = 10 * 60_000
 const BATCH = 100
 const RETRY_MS = 5_000
+/** A job that needs another program's worker is left to it for so long. */
+const ELSEWHERE_MS = 2_000
 
 export interface SystemJobServices extends BulkWorkServices {
   workerId(): string
@@ -38,6 +40,7 @@ export class SystemJobs implements Ticker<Result> {
   readonly name = 'system jobs'
   readonly #services: SystemJobServices
   #runId: string | undefined
+  #leavesUntilMs = 0
 
   constructor(services: SystemJobServices) {
     this.#services = services
@@ -50,7 +53,7 @@ export class SystemJobs implements Ticker<Result> {
 
   async tick(stopping?: AbortSignal): Promise<Result> {
     const { db, clock, mayClaim, workerId } = this.#services
-    if (!mayClaim()) return { isMore: false }
+    if (!mayClaim() || monotonicMs() < this.#leavesUntilMs) return { isMore: false }
     const runId = randomUUID()
     this.#runId = runId
     try {
@@ -62,6 +65,7 @@ export class SystemJobs implements Ticker<Result> {
       if (job === undefined) return { isMore: false }
       const settlement = await this.#run(job, runId, stopping)
       await this.#settle(settlement)
+      if (monotonicMs() < this.#leavesUntilMs) this.#services.waker.wake([SYSTEM_QUEUE])
       // What was put off is for the others, or for later.
       return { isMore: settlement.kind !== 'requeue' || settlement.delayMs === 0 }
     } finally {
@@ -105,7 +109,10 @@ export class SystemJobs implements Ticker<Result> {
         if (operation.status === 'running') await this.#end(id, { status: 'completed' })
         return undefined
       }
-      if (isElsewhere) return putOff(key, 1)
+      if (isElsewhere) {
+        this.#leavesUntilMs = monotonicMs() + ELSEWHERE_MS
+        return putOff(key, 1)
+      }
       if (monotonicMs() > endMs) break
       const restMs = (dealt / operation.rate) * 1_000 - (monotonicMs() - startedMs)
       if (restMs > 0) await sleep(restMs, undefined, stopping && { signal: stopping }).catch(() => {})
