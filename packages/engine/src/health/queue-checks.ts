@@ -1,4 +1,5 @@
 // Depth and age of queues, their SLAs, and queues that no worker serves.
+import { SYSTEM_QUEUE } from '../client/system-job.ts'
 import { type Check, degraded, failing } from './check.ts'
 import type { QueueVitals } from './vitals.ts'
 import { capitalised, counted, span } from './words.ts'
@@ -76,7 +77,8 @@ export const queueUnserved: Check = {
   name: 'queue_unserved',
   area: 'queues',
   look({ vitals: { queues, lanes, workers } }) {
-    const served = new Set(lanes.flatMap((lane) => lane.queues))
+    // Every worker runs the jobs of Millrace itself, without a lane.
+    const served = new Set([SYSTEM_QUEUE, ...lanes.flatMap((lane) => lane.queues)])
     // A worker of an older version does not say which queues it serves.
     const isKnown = workers.length > 0 && workers.every(({ state }) => state !== null)
     const waiting = queues.filter(({ oldestDueMs, pauses }) => (oldestDueMs ?? 0) > UNSERVED_MS && pauses.length === 0)

@@ -48,3 +48,7 @@ export function auditList(session: Session, filter: AuditFilter, limit: number):
   const { tenant = null, by = null, action = null, target = null, before = null } = filter
   return session.run('auditList', [limit, tenant, by, action, target, before])
 }
+
+export async function auditPrune(session: Session, now: Now, ageMs: number, limit: number): Promise<number> {
+  return (await session.run('auditPrune', [now, ageMs, limit])).length
+}

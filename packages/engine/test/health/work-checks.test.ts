@@ -76,6 +76,10 @@ test('jobs that wait without a worker are failing: when there is none, and when 
       /^failing: 1 job of queue "bulk" could run, for up to 5 min.*, and no worker serves that queue\.$/,
     ),
   ])
+  // Jobs of Millrace itself need no lane.
+  await t.sql(`update millrace.job set queue = 'millrace'`)
+  expect(await says(millrace, 'queue_unserved')).toEqual(fine)
+  await t.sql(`update millrace.job set queue = 'bulk'`)
   await millrace.pauses.pause({ queue: 'bulk' }, { by: 'ann', reason: 'nobody there' })
   expect(await says(millrace, 'queue_unserved')).toEqual(fine)
   await worker.stop()
