@@ -24,6 +24,8 @@ export interface AdminPlan {
 
 export class AdminServing {
   #listener: NodeListener | undefined
+  /** What of the workload is served here: its pages and routes. */
+  #isOfWorkload: (path: string) => boolean = () => false
 
   /** Serves the API from now on, until the process stops. Refuses where strangers could call it without a token. */
   async start(lifecycle: Lifecycle, plan: AdminPlan): Promise<Millrace> {
@@ -34,18 +36,21 @@ export class AdminServing {
     })
     await ensureToken(millrace)
     await demandAuth(millrace, plan)
-    const { logger, isDevelopment } = plan
+    const { logger, isDevelopment, workload } = plan
+    const { routes = [], pages = [] } = workload ?? {}
     const handler = await lifecycle.start({
       name: 'admin API',
-      begin: async () => admin(millrace, { logger, isDevelopment: isDevelopment && isLoopback(plan.host) }),
+      begin: async () =>
+        admin(millrace, { logger, routes, pages, isDevelopment: isDevelopment && isLoopback(plan.host) }),
       end: (started) => started.close(),
     })
     this.#listener = nodeListener(handler)
+    this.#isOfWorkload = pathsOf(routes, pages)
     return millrace
   }
 
   takeOver(path: string, request: IncomingMessage, response: ServerResponse): boolean {
-    const isAdmin = /^\/(admin|api)(\/|$)/.test(path)
+    const isAdmin = /^\/(admin|api)(\/|$)/.test(path) || this.#isOfWorkload(path)
     if (!isAdmin && !(path === '/' && isBrowser(request))) return false
     if (this.#listener === undefined) {
       if (!isAdmin) return false
@@ -63,6 +68,16 @@ export class AdminServing {
     return true
   }
 }
+
+/** Whether a path belongs to one of them: `:name` stands for any one part of a route's path. */
+function pathsOf(routes: NonNullable<Workload['routes']>, pages: NonNullable<Workload['pages']>) {
+  const patterns = routes.map(({ endpoint }) => new RegExp(`^${literal(endpoint.path).replace(/:\\w+/g, '[^/]+')}/?$`))
+  return (path: string): boolean =>
+    patterns.some((pattern) => pattern.test(path)) ||
+    pages.some((page) => path === page.path || path.startsWith(`${page.path}/`))
+}
+
+const literal = (path: string): string => path.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
 
 function clientOf({ workload, databaseUrl, schema, logger, encryption }: AdminPlan): Millrace {
   const { jobs = [], schedules = [], workflows = [], tenantRole } = workload ?? {}

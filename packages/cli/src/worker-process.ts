@@ -15,6 +15,7 @@ import type { Lifecycle } from './lifecycle.ts'
 import type { ProcessMetrics } from './process-metrics.ts'
 import { startTracing } from './tracing.ts'
 import type { StartContext, Workload } from './workload.ts'
+import { queuesOf, startWorkload } from './workload-start.ts'
 
 export interface WorkerPlan {
   readonly workload: Workload
@@ -32,8 +33,6 @@ export interface WorkerPlan {
   /** An operator asked the worker to stop: the process ends with it. */
   onAskedToStop?(): void
 }
-
-const WORKLOAD_STOP_MS = 10_000
 
 /** Starts the workload's own parts, then the worker; undefined when the workload has no handlers. */
 export async function startWorker(lifecycle: Lifecycle, plan: WorkerPlan): Promise<Worker | undefined> {
@@ -66,16 +65,10 @@ export async function startWorker(lifecycle: Lifecycle, plan: WorkerPlan): Promi
   // Before the worker, so that no handler runs without what it needs, and every handler has it until the end.
   const context: StartContext = {
     ...{ millrace, logger, databaseUrl, mode: plan.mode },
-    queues: options.queues ?? [...new Set(workload.handlers.map(({ contract }) => contract.queue.name))],
+    queues: options.queues ?? queuesOf(workload),
     announce: (label, value) => plan.announce(label, value),
   }
-  await lifecycle.start({
-    name: `workload ${workload.name}`,
-    begin: async () => workload.start?.(context),
-    end: async (started) => {
-      if (started !== undefined) await within(WORKLOAD_STOP_MS, started.stop())
-    },
-  })
+  await startWorkload(lifecycle, workload, context)
   if (workload.handlers.length === 0 && escalation === undefined) return undefined
   const delivery = await lifecycle.start({
     name: 'escalation',
@@ -147,11 +140,3 @@ export function obstacleOf(worker: Worker | undefined): string | undefined {
 }
 
 export const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`
-
-async function within(ms: number, work: Promise<void>): Promise<void> {
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`stop() did not return within ${ms / 1_000} s`)), ms)
-  })
-  await Promise.race([work, late]).finally(() => clearTimeout(timer))
-}

@@ -70,6 +70,8 @@ function problemsOf(candidate: unknown): string[] {
     schedules = [],
     workflows = [],
     migrations = [],
+    routes = [],
+    pages = [],
     escalation,
     metrics = [],
     setup,
@@ -90,6 +92,8 @@ function problemsOf(candidate: unknown): string[] {
   problems.push(
     ...listProblems('metrics', metrics, isMetric, 'a metric made by defineCounter, defineGauge or defineHistogram'),
   )
+  problems.push(...listProblems('routes', routes, isRoute, 'a route made by route() of @millrace/admin'))
+  problems.push(...listProblems('pages', pages, isPage, '{ path, title, handle }'))
   for (const [key, value] of Object.entries({ setup, start, ready })) {
     if (value !== undefined && typeof value !== 'function')
       problems.push(`\`${key}\` is ${kindOf(value)}, not a function`)
@@ -122,6 +126,16 @@ function isEscalation(value: unknown): boolean {
 function isSchedule(value: unknown): boolean {
   const { name, job, when, settings } = (value ?? {}) as Record<string, unknown>
   return typeof name === 'string' && isContract(job) && typeof when === 'object' && typeof settings === 'object'
+}
+
+function isRoute(value: unknown): boolean {
+  const { endpoint, handle } = (value ?? {}) as Record<string, unknown>
+  return typeof endpoint === 'object' && endpoint !== null && typeof handle === 'function'
+}
+
+function isPage(value: unknown): boolean {
+  const { path, title, handle } = (value ?? {}) as Record<string, unknown>
+  return typeof path === 'string' && typeof title === 'string' && typeof handle === 'function'
 }
 
 function isMigrations(value: unknown): boolean {

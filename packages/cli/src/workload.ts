@@ -1,4 +1,5 @@
 // What `millrace dev` and `millrace work` run. Only types: a workload needs no command line to be imported or tested.
+import type { Page, Route } from '@millrace/admin'
 import type { Escalation } from '@millrace/escalation'
 import type { DefinedMetric } from '@millrace/telemetry'
 import type {
@@ -40,6 +41,10 @@ export interface Workload {
   readonly metrics?: readonly DefinedMetric[]
   /** Alerts of its own, and other thresholds for built-in ones. */
   readonly alerts?: AlertOptions
+  /** Operations of its own, made by `route(endpoint({ … }), handle)` of @millrace/admin. `dev` and `admin` serve them. */
+  readonly routes?: readonly Route[]
+  /** Pages of its own: a path and everything below it. `dev` and `admin` serve them. */
+  readonly pages?: readonly Page[]
   /** The role of ctx.tenantDb, if handlers use it. */
   readonly tenantRole?: string
   /**

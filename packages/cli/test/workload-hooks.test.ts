@@ -5,6 +5,7 @@ import { freshDatabase } from '../../engine/test/support/database.ts'
 import { fixture, Program, ran } from './support/program.ts'
 
 const module = fixture('village.js')
+const TOKEN = `mr_${'t'.repeat(43)}`
 
 async function setup(options: { migrated: boolean }) {
   const database = await freshDatabase(options)
@@ -61,6 +62,30 @@ test('dev applies them, tells the workload its mode, and calls ready when the wo
   await dev.said(/Village +dev of HIGH and LOW\n/)
   await dev.said(/Lanes served +HIGH, LOW\n/)
   await expect.poll(() => t.rows('select name from village.place')).toEqual([{ name: 'Ready' }])
+  expect(await t.rows('select text from village_more.note')).toEqual([{ text: 'started' }])
+})
+
+test('dev and admin serve its routes and pages; admin runs no jobs and needs a token', async () => {
+  const t = await setup({ migrated: true })
+  await t.millrace('migrate', module)
+  await using admin = new Program(['admin', module], { ...t.env, PORT: '0', ADMIN_TOKEN: TOKEN })
+  const { admin: url } = (await admin.logged(({ msg }) => msg === 'running')) as unknown as { admin: string }
+  const { origin } = new URL(url)
+  const page = await fetch(`${origin}/village/below`)
+  expect(await page.text()).toBe('<h1>Village</h1> /village/below for anybody')
+  expect(page.headers.get('content-security-policy')).toContain("default-src 'none'")
+  const found = (headers: Record<string, string>) =>
+    fetch(`${origin}/admin/api/places/Elm`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...headers },
+    })
+  expect((await found({})).status).toBe(401)
+  expect((await found({ authorization: `Bearer ${TOKEN}` })).status).toBe(200)
+  const document = await fetch(`${origin}/admin/api/openapi.json`, { headers: { authorization: `Bearer ${TOKEN}` } })
+  expect(JSON.stringify(await document.json())).toContain('/admin/api/places/{name}')
+  expect((await t.rows('select type, status from millrace.job')) as unknown).toEqual([
+    { type: 'found', status: 'pending' },
+  ])
   expect(await t.rows('select text from village_more.note')).toEqual([{ text: 'started' }])
 })
 

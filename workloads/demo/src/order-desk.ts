@@ -45,7 +45,9 @@ export function orderDesk(options: OrderDeskOptions = {}): OrderDesk {
       return started(receiver)
     },
     setup: ({ databaseUrl }) => createTables(databaseUrl),
-    async start({ millrace, logger, databaseUrl }) {
+    async start({ millrace, logger, databaseUrl, mode }) {
+      // Where no jobs run, nobody places orders either.
+      if (mode === 'admin') return { stop: async () => {} }
       const receipts = await Receiver.start(trouble)
       receiver = receipts
       await makeFolders(folder)

@@ -23,6 +23,7 @@ import { inputOf } from './input.ts'
 import { addLogin } from './login.ts'
 import { type NamedEndpoint, openApiOf } from './openapi.ts'
 import { demandOwnOrigin } from './origin.ts'
+import { addPage, checkPages, type Page } from './page.ts'
 import { CSP, homePage } from './pages.ts'
 import { problemOf, problemResponse, Refusal } from './problem.ts'
 import { Answer, type Route, route } from './route.ts'
@@ -35,6 +36,8 @@ export interface AdminOptions {
   readonly auth?: OwnAuth
   /** More operations, of the same kind as ours. */
   readonly routes?: readonly Route[]
+  /** Pages of the program, each with everything below its path. */
+  readonly pages?: readonly Page[]
   /** Told what nobody foresaw. Default: nothing is. */
   readonly logger?: Logger
   /**
@@ -83,7 +86,8 @@ export function admin(millrace: Millrace, options: AdminOptions = {}): AdminHand
   const auth = new Authentication(millrace, { ...options, isDevelopment: options.isDevelopment ?? false, failures })
   const hub = new StreamHub(millrace)
   const app: AdminApp = new Hono<Env>()
-  const { logger, routes: added = [] } = options
+  const { logger, routes: added = [], pages = [] } = options
+  checkPages(pages)
 
   app.use(async (c, next) => {
     c.set('requestId', requestIdOf(c.req.raw))
@@ -103,8 +107,11 @@ export function admin(millrace: Millrace, options: AdminOptions = {}): AdminHand
   // A path without parameters comes before one that has some: '/jobs/prune' is no id.
   for (const each of [...all].sort((a, b) => parameters(a) - parameters(b))) bind(app, each, { millrace, auth })
   app.get('/admin', (c) => c.redirect(`${basePath}/admin/`))
-  app.get('/admin/', () => homePage(basePath))
+  app.get('/admin/', () => homePage(basePath, pages))
   addLogin(app, { millrace, failures, basePath })
+  // The longer path first, so that a page below another one is found.
+  for (const page of [...pages].sort((a, b) => b.path.length - a.path.length))
+    addPage(app, page, { millrace, auth, basePath })
 
   const fetch = async (request: Request, env: unknown = {}): Promise<Response> =>
     app.fetch(withoutBase(request, basePath), typeof env === 'object' && env !== null ? env : {})
@@ -190,7 +197,8 @@ function protect(c: AdminContext): void {
   headers.set('x-content-type-options', 'nosniff')
   headers.set('referrer-policy', 'same-origin')
   headers.set('x-frame-options', 'DENY')
-  headers.set('content-security-policy', CSP)
+  // A page of the program may need another one.
+  if (!headers.has('content-security-policy')) headers.set('content-security-policy', CSP)
   headers.set('cross-origin-resource-policy', 'same-origin')
   if (!headers.has('cache-control')) headers.set('cache-control', 'no-store')
 }

@@ -46,14 +46,17 @@ ${body}
   return new Response(html, { status, headers: { 'content-type': 'text/html; charset=utf-8' } })
 }
 
-export function homePage(basePath: string): Response {
+export function homePage(basePath: string, pages: readonly { path: string; title: string }[] = []): Response {
   const base = escaped(basePath)
+  const links = pages
+    .map(({ path, title }) => `<li><a href="${base}${escaped(path)}">${escaped(title)}</a></li>\n`)
+    .join('')
   return page(
     'Millrace',
     `<h1>Millrace admin</h1>
 <p>The admin API is served here: jobs, queues, tenants, schedules, workflows, dead letters and more.</p>
 <ul>
-<li><a href="${base}/admin/api/openapi.json">The API document</a> (OpenAPI 3.1)</li>
+${links}<li><a href="${base}/admin/api/openapi.json">The API document</a> (OpenAPI 3.1)</li>
 <li><a href="${base}/admin/api/me">Who you are</a>, and <a href="${base}/admin/login">log in</a> with a token</li>
 </ul>
 <form method="post" action="${base}/admin/logout"><button>Log out</button></form>`,

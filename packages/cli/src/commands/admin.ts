@@ -1,7 +1,7 @@
 import { Command, Option } from 'commander'
 import { encryptionFrom } from 'millrace'
 import { AdminServing } from '../admin-serving.ts'
-import { existingDatabase, namedWorkload } from '../client.ts'
+import { existingDatabase, moduleOfPackage, namedWorkload } from '../client.ts'
 import { schemaVersion } from '../database.ts'
 import { developmentKeys } from '../development-keys.ts'
 import { fail } from '../failure.ts'
@@ -11,6 +11,8 @@ import { createLogger } from '../log.ts'
 import { ProcessMetrics } from '../process-metrics.ts'
 import { Readiness } from '../readiness.ts'
 import { Summary } from '../summary.ts'
+import { demandMigrations } from '../workload-migrations.ts'
+import { queuesOf, startWorkload } from '../workload-start.ts'
 import { DEFAULT_SCHEMA, parsePort, SCHEMA_VARIABLE } from './worker-options.ts'
 
 const help = `
@@ -23,6 +25,7 @@ Serves:
   /admin/                          what is here, and the login for browsers
   /admin/api/…                     the API; /admin/api/openapi.json describes it
   /api/actions/…                   dead letters and reports under the names of other systems
+  the workload's own routes and pages
   /healthz, /readyz, /metrics, /   as \`millrace work --port\` does
 
 Examples:
@@ -98,6 +101,12 @@ async function serve(module: string | undefined, { databaseUrl, host, port }: Op
       isDevelopment: false,
     })
     await metrics.start(lifecycle, millrace, workload ?? {})
+    if (workload !== undefined) {
+      await demandMigrations(workload, database.url, module ?? moduleOfPackage() ?? 'MODULE')
+      const announce = (label: string, value: string) => summary.add(label, value)
+      const context = { millrace, logger, databaseUrl: database.url, mode: 'admin' as const, announce }
+      await startWorkload(lifecycle, workload, { ...context, queues: queuesOf(workload) })
+    }
     summary.add('Admin', `${server.url}/admin/`)
     if (process.stdout.isTTY) process.stdout.write(summary.asText())
     else logger.info(summary.asObject(), 'running')
