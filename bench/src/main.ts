@@ -5,6 +5,7 @@ import { openDisplay } from './display.ts'
 import { CannotPlot, plot } from './peers/plot-command.ts'
 import { asTable, type Report } from './report.ts'
 import { CannotMeasure, type Suite } from './suite.ts'
+import { admin } from './suites/admin.ts'
 import { backlog } from './suites/backlog.ts'
 import { cost } from './suites/cost.ts'
 import { drain } from './suites/drain.ts'
@@ -25,6 +26,7 @@ import { traces } from './suites/traces.ts'
 import { workflow } from './suites/workflow.ts'
 
 const suites: readonly Suite[] = [
+  admin,
   backlog,
   cost,
   drain,

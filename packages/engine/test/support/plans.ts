@@ -39,8 +39,13 @@ export async function planOf(
   statement: keyof typeof statementTexts,
   values: readonly unknown[],
 ): Promise<Plan> {
+  return planOfText(client, statementTexts[statement], values)
+}
+
+/** The same for a statement without a file. */
+export async function planOfText(client: pg.Client, text: string, values: readonly unknown[]): Promise<Plan> {
   await client.query('begin')
-  await client.query(`prepare plan_of as ${statementTexts[statement]}`)
+  await client.query(`prepare plan_of as ${text}`)
   const given = values.length === 0 ? '' : `(${values.map(literal).join()})`
   const { rows } = await client.query(`explain (analyze, buffers, format json) execute plan_of${given}`)
   await client.query('rollback; deallocate plan_of')

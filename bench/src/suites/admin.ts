@@ -1,0 +1,116 @@
+// How long operators wait: lists, searches and counts beside a million live and ten million archived jobs.
+import { performance } from 'node:perf_hooks'
+import { createMillrace, type Millrace } from 'millrace'
+import { fillArchive } from '../archive-of-days.ts'
+import type { Bench } from '../bench.ts'
+import { aimed, atMost } from '../report.ts'
+import { interleave } from '../rounds.ts'
+import type { Suite } from '../suite.ts'
+import { trivial } from '../trivial-jobs.ts'
+
+const LIVE = 1_000_000
+const ARCHIVED = 10_000_000
+const CHUNK = 250_000
+const TARGET_MS = 150
+const PAYLOAD_TIMEOUT_MS = 2_000
+/** A timeout bounds the statements; the page is fetched after it. */
+const PAYLOAD_GRACE_MS = 500
+
+const live = `
+insert into millrace.job (
+  type, queue, tenant, status, priority, max_attempts, run_at, created_at, updated_at, last_error_at, last_error, payload
+)
+select 'type_' || n % 50, 'queue_' || n % 10, case when n % 100 < 30 then 'tenant_' || n % 1000 end, 'pending', n % 5, 5,
+  now() + interval '1 day', now(), now(), case when n % 1000 = 7 then now() end, case when n % 1000 = 7 then 'read timeout' end,
+  jsonb_build_object('n', n, 'user', jsonb_build_object('id', n % 100000), 'text', 'as long as a small payload is')
+from generate_series($1::int, $2::int) as n`
+
+/** Each is asked so often in a round, and the 95th percentile counts. */
+const list = [
+  ...['', 'status:dead', 'status:failed', 'status:cancelled', 'status:completed', 'status:completed type:type_7'],
+  ...[
+    'type:type_7',
+    'type:no_such_type',
+    'queue:queue_3 status:pending',
+    'tenant:tenant_7',
+    'created:>-2h status:completed',
+  ],
+  ...['created:<-3d', 'finished:>-2h', 'finished:<-3d type:type_7', 'status:dead created:>-1d queue:queue_7'],
+]
+const counted = [
+  '',
+  'status:completed',
+  'status:dead',
+  'status:failed',
+  'type:type_7',
+  'queue:queue_3',
+  'finished:>-2h',
+]
+
+export const admin: Suite = {
+  name: 'admin',
+  summary: 'how long lists, searches and counts take beside 1 M live and 10 M archived jobs, 95th percentile',
+  jobs: 20,
+  rounds: 3,
+  scale: 1,
+
+  async run(bench) {
+    const { options, progress, step, databaseUrl } = bench
+    await fill(bench, options.scale ?? 1)
+    await using millrace = createMillrace({ database: databaseUrl, jobs: [trivial] })
+    const timed = (name: string, ask: () => Promise<unknown>) => ({
+      name,
+      unit: 'ms',
+      measure: () => p95(options.jobs, ask),
+    })
+    const fast = [
+      ...list.map((query) => timed(`page of ${shown(query)}`, () => millrace.search.jobs(query))),
+      ...counted.map((query) => timed(`count of ${shown(query)}`, () => millrace.search.count(query))),
+      timed('page 20 of all jobs', () => twentieth(millrace)),
+    ]
+    const slow = [
+      { name: 'payload search that finds nothing', unit: 'ms', measure: () => took(() => byPayload(millrace)) },
+    ]
+    const measured = await interleave([...fast, ...slow], { ...options, progress, step })
+    const isSlow = (name: string) => slow.some((each) => each.name === name)
+    const targetOf = (name: string) => (isSlow(name) ? PAYLOAD_TIMEOUT_MS + PAYLOAD_GRACE_MS : TARGET_MS)
+    return { measurements: measured.map((each) => aimed(each, atMost(targetOf(each.name)))), ratios: [] }
+  },
+}
+
+const shown = (query: string): string => (query === '' ? 'all jobs' : query)
+
+const byPayload = (millrace: Millrace) =>
+  millrace.search.jobs('payload.user.id:no_such_user', { timeoutMs: PAYLOAD_TIMEOUT_MS })
+
+let cursor: string | undefined
+async function twentieth(millrace: Millrace): Promise<void> {
+  if (cursor === undefined)
+    for (let page = 0; page < 19; page++)
+      cursor = (await millrace.search.jobs('', cursor === undefined ? {} : { after: cursor })).next ?? undefined
+  await millrace.search.jobs('', cursor === undefined ? {} : { after: cursor })
+}
+
+async function fill(bench: Bench, scale: number): Promise<void> {
+  const { pool, step } = bench
+  await fillArchive(bench, Math.round(ARCHIVED * scale), step)
+  const rows = Math.round(LIVE * scale)
+  for (let done = 0; done < rows; done += CHUNK) {
+    step(`filling: ${done.toLocaleString('en')} of ${rows.toLocaleString('en')} live`)
+    await pool.query(live, [done + 1, Math.min(done + CHUNK, rows)])
+  }
+  await pool.query('vacuum analyze millrace.job')
+  await pool.query('checkpoint')
+}
+
+async function p95(times: number, ask: () => Promise<unknown>): Promise<number> {
+  const all: number[] = []
+  for (let i = 0; i < times; i++) all.push(await took(ask))
+  return all.sort((a, b) => a - b)[Math.ceil(times * 0.95) - 1] as number
+}
+
+async function took(work: () => Promise<unknown>): Promise<number> {
+  const startedMs = performance.now()
+  await work()
+  return performance.now() - startedMs
+}
