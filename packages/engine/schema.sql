@@ -543,6 +543,8 @@ create index job_archive_by_id_idx on millrace.job_archive (id);
 create index job_archive_by_type_idx on millrace.job_archive (type, finished_at);
 create index job_archive_own_correlation_idx on millrace.job_archive using brin ((('job-' || (id)::text))) with (autosummarize='on')
   where (correlation_id is null);
+create index job_archive_uncompleted_idx on millrace.job_archive (status, id)
+  where (status <> 'completed');
 
 create table millrace.job_archive_long partition of millrace.job_archive
   for values in ('long') partition by range (finished_at);
