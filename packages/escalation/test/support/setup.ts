@@ -1,6 +1,7 @@
 import { createEgress } from '@millrace/egress'
 import { type Delivery, defineEscalation, type EscalationOptions } from '@millrace/escalation'
 import {
+  type AlertOptions,
   createMillrace,
   defineJob,
   defineQueues,
@@ -42,6 +43,7 @@ interface WorkingOptions {
   allow?: string[]
   clock?: FakeClock
   logger?: Logger
+  alerts?: AlertOptions
 }
 
 interface Working {
@@ -71,7 +73,7 @@ export async function setup() {
 
     async working(
       options: Omit<EscalationOptions, 'fetch'>,
-      { handlers, allow = [], clock, logger = silent }: WorkingOptions,
+      { handlers, allow = [], clock, logger = silent, alerts = {} }: WorkingOptions,
     ): Promise<Working> {
       const egress = createEgress({ allow, budget: { headersMs: 1_000 } })
       const escalation = defineEscalation({ intervalMs: 100, ...options, fetch: egress.fetch })
@@ -80,8 +82,7 @@ export async function setup() {
       const delivery = escalation.attach({ millrace, logger })
       await millrace.work({
         handlers: [...handlers, ...delivery.handlers],
-        lease: shortLease,
-        gracePeriod: '2s',
+        ...{ alerts, lease: shortLease, gracePeriod: '2s' },
       })
       closing.push(async () => {
         await delivery.stop()
