@@ -2,8 +2,10 @@
 //
 // There is at most one live job for a channel, so two processes never send to it at once. If the process dies during a send, the
 // next run finds the rows under the key of that message and sends it again as it was.
+import { createHash } from 'node:crypto'
 import {
   type EscalationFacts,
+  type EscalationNews,
   type EscalationOutbox,
   type JobContext,
   type Millrace,
@@ -58,15 +60,21 @@ async function sendNext(services: DeliveryServices, named: Named, ctx: JobContex
   const rows =
     channel.digest === undefined ? await waiting(services, named) : await waitingForDigest(services, named, at)
   const untold = channel.tells.length === 0 ? [] : await outbox.news(name)
-  const attributesOf = await attributesFor(millrace, [...rows, ...untold])
-  const news = newsOf(untold, attributesOf).filter(({ becomes }) => channel.tells.includes(becomes))
+  const isRepeat = rows.some(({ repeats }) => repeats > 0)
+  const told = newsFor(channel, untold, { hasFaults: rows.length > 0, isRepeat })
+  const done = [...untold.filter(({ becomes }) => !channel.tells.includes(becomes)), ...told]
+  const attributesOf = await attributesFor(millrace, [...rows, ...told])
+  const news = newsOf(told, attributesOf)
   const hasMessage = rows.length > 0 || news.length > 0
-  const key = rows[0]?.messageKey ?? newsKey(untold)
+  const key = rows[0]?.messageKey ?? newsKey(told)
   if (hasMessage) {
-    const isRepeat = rows.some(({ repeats }) => repeats > 0)
     const message: Message = { ...{ key, isRepeat, news, links, at }, faults: faultsOf(rows, attributesOf) }
     const sending = channel.send(message, { fetch, mailer, signal: ctx.signal })
-    await sending.catch((error: unknown) => failed(outbox, rows, error))
+    await sending.catch(async (error: unknown) => {
+      // What a channel refuses it would refuse again, and the faults that the news are about stay in the list.
+      if (rows.length === 0 && outcomeOf(error) === 'refused') await outbox.told(name, told)
+      return failed(outbox, rows, error)
+    })
     const isFinal = channel.tells.length === 0
     await outbox.sent(
       rows.map(({ id }) => id),
@@ -75,7 +83,7 @@ async function sendNext(services: DeliveryServices, named: Named, ctx: JobContex
     const counts = { escalations: rows.length, news: news.length }
     ctx.log.info({ channel: name, message: key, ...counts }, 'escalations were delivered')
   }
-  if (untold.length > 0) await outbox.told(name, untold)
+  if (done.length > 0) await outbox.told(name, done)
   return hasMessage
 }
 
@@ -97,12 +105,31 @@ async function waitingForDigest({ millrace }: DeliveryServices, named: Named, at
   return wasSent ? [] : outbox.take(name, { ...how, tests: false, messageKey })
 }
 
-const newsKey = (untold: readonly { id: string }[]): string =>
-  `millrace-news-${untold.map(({ id }) => id).join('-')}`.slice(0, 100)
+/**
+ * What to tell with this message. A repeat is sent as it was, because the receiver may drop it as one. A channel that takes one
+ * fault at a time gets its faults first, then one piece of news at a time.
+ */
+function newsFor(
+  { tells, isPerFault }: Channel,
+  untold: readonly EscalationNews[],
+  { hasFaults, isRepeat }: { hasFaults: boolean; isRepeat: boolean },
+): readonly EscalationNews[] {
+  const wanted = untold.filter(({ becomes }) => tells.includes(becomes))
+  if (isRepeat || (isPerFault && hasFaults)) return []
+  return isPerFault ? wanted.slice(0, 1) : wanted
+}
+
+/** Another one for other news: a receiver drops a key that it knows. */
+function newsKey(told: readonly Pick<EscalationNews, 'id' | 'becomes'>[]): string {
+  const what = told.map(({ id, becomes }) => `${id}:${becomes}`).join(' ')
+  return `millrace-news-${createHash('sha256').update(what).digest('hex').slice(0, 32)}`
+}
+
+const outcomeOf = (error: unknown): SendFailure => (error instanceof SendFailed ? error.outcome : 'unknown')
 
 /** Notes why, and lets the job try again, or not. */
 async function failed(outbox: EscalationOutbox, rows: readonly EscalationFacts[], error: unknown): Promise<never> {
-  const outcome: SendFailure = error instanceof SendFailed ? error.outcome : 'unknown'
+  const outcome = outcomeOf(error)
   const message = error instanceof Error ? error.message : String(error)
   await outbox.unsent(
     rows.map(({ id }) => id),

@@ -22,6 +22,7 @@ export class Dispatcher {
   readonly #services: DispatcherServices
   readonly #offs: (() => void)[]
   #timer: NodeJS.Timeout | undefined
+  #dueAt = Number.POSITIVE_INFINITY
   #running: Promise<void> | undefined
   #isStopped = false
   #settledAt = 0
@@ -72,9 +73,15 @@ export class Dispatcher {
   }
 
   #schedule(delayMs: number): void {
-    if (this.#isStopped) return
+    const dueAt = performance.now() + delayMs
+    // An earlier look stays: many deaths in a row must not put it off.
+    if (this.#isStopped || dueAt >= this.#dueAt) return
+    this.#dueAt = dueAt
     clearTimeout(this.#timer)
-    this.#timer = setTimeout(() => void this.#run(), delayMs)
+    this.#timer = setTimeout(() => {
+      this.#dueAt = Number.POSITIVE_INFINITY
+      void this.#run()
+    }, delayMs)
     this.#timer.unref()
   }
 

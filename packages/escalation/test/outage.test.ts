@@ -27,7 +27,9 @@ test('an outage of Slack loses nothing, blocks nothing, and ends with one messag
   await expect
     .poll(
       async () =>
-        (await millrace.escalations.list({ state: 'undelivered', limit: 100 })).filter(({ tries }) => tries > 0).length,
+        (await millrace.escalations.list({ state: 'undelivered', limit: 100 })).filter(
+          ({ lastError }) => lastError !== null,
+        ).length,
     )
     .toBeGreaterThan(0)
   await expect.poll(async () => (await millrace.escalations.list({ queue: 'loud', limit: 100 })).length).toBe(70)

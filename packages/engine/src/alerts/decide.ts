@@ -21,7 +21,7 @@ export interface Evaluated {
 
 /** Without a look for longer than `for` and this, nobody knows whether a condition held all the time. */
 const GAP_MS = 5 * 60_000
-/** Of one rule. More of the same is no news. */
+/** Of one rule: beyond these no further subject begins, because more of the same is no news. */
 const MAX_SUBJECTS = 200
 
 export interface Known {
@@ -36,9 +36,11 @@ export function decide(now: Date, evaluated: readonly Evaluated[], { before, sil
   for (const { rule, measurements } of evaluated) {
     if (measurements === undefined) continue
     const rows = new Map(before.filter(({ name }) => name === rule.name).map((row) => [row.subject, row]))
-    for (const measurement of foremost(rule, measurements)) {
+    let held = 0
+    for (const measurement of worstFirst(rule, measurements)) {
       const row = rows.get(measurement.subject)
-      if (!isHeld(rule, measurement, row)) continue
+      if (!isHeld(rule, measurement, row) || (row === undefined && held >= MAX_SUBJECTS)) continue
+      held++
       rows.delete(measurement.subject)
       const { queues = [] } = measurement
       const owner = rule.owner ?? (queues[0] === undefined ? null : ownerOf(queues[0]))
@@ -50,9 +52,17 @@ export function decide(now: Date, evaluated: readonly Evaluated[], { before, sil
   return decision
 }
 
-function foremost({ only }: AlertRule, measurements: readonly Measurement[]): Measurement[] {
-  const wanted = only === undefined ? measurements : measurements.filter(({ subject }) => only.includes(subject))
-  return [...wanted].sort((a, b) => b.value - a.value).slice(0, MAX_SUBJECTS)
+/** One measurement of each subject: the worst. A type may fail in two queues, and is one subject. */
+function worstFirst({ only }: AlertRule, measurements: readonly Measurement[]): Measurement[] {
+  const worst = new Map<string, Measurement>()
+  for (const measurement of measurements) {
+    const { subject } = measurement
+    // Infinity is no number of JSON.
+    const value = Math.min(measurement.value, Number.MAX_VALUE)
+    if (Number.isNaN(value) || (only !== undefined && !only.includes(subject))) continue
+    if (value > (worst.get(subject)?.value ?? Number.NEGATIVE_INFINITY)) worst.set(subject, { ...measurement, value })
+  }
+  return [...worst.values()].sort((a, b) => b.value - a.value)
 }
 
 /** The silence of a subject goes before one of the whole rule. */

@@ -70,10 +70,17 @@ export class AdminTokens {
       )
     const found = await adminTokenFind(this.#db, this.#clock.databaseNow(), hashOf(secret))
     if (found !== undefined) return found
-    return this.#db.transaction(async (tx) => {
-      await adminTokenRevoke(tx, this.#clock.databaseNow(), { name: options.name, by: author(options.by) })
-      return this.#insert(tx, secret, options)
-    })
+    try {
+      return await this.#db.transaction(async (tx) => {
+        await adminTokenRevoke(tx, this.#clock.databaseNow(), { name: options.name, by: author(options.by) })
+        return this.#insert(tx, secret, options)
+      })
+    } catch (error) {
+      // Another process may have made it at the same moment.
+      const theirs = await adminTokenFind(this.#db, this.#clock.databaseNow(), hashOf(secret))
+      if (theirs !== undefined) return theirs
+      throw error
+    }
   }
 
   /** All that are known, newest first: revoked and expired ones for 30 days. */

@@ -349,3 +349,26 @@ describe('escalations', () => {
     ])
   })
 })
+
+test('a subject that is measured twice is one alert, the worse one, and numbers without end can be written', async () => {
+  const measurements = [
+    { subject: 'a', value: 11, why: 'It is at 11.' },
+    { subject: 'a', value: 15, why: 'It is at 15.' },
+    { subject: 'b', value: Number.POSITIVE_INFINITY, why: 'It has no end.' },
+    { subject: 'c', value: Number.NaN, why: 'It is nothing.' },
+  ]
+  await using t = await setup({ measure: () => measurements })
+  await t.evaluate()
+  expect(t.heard.map((line) => line.split(' ').slice(0, 3).join(' '))).toEqual(['fired dial b', 'fired dial a'])
+  expect((await t.millrace.alerts.list()).find(({ subject }) => subject === 'a')).toMatchObject({ value: 15 })
+})
+
+test('subjects that fire do not clear because others are worse', async () => {
+  await using t = await setup()
+  for (let i = 0; i < 200; i++) t.values[`s${i}`] = 20
+  await t.evaluate()
+  expect(t.heard).toHaveLength(200)
+  t.values.worst = 50
+  await t.evaluate()
+  expect(t.heard.filter((line) => line.startsWith('cleared'))).toEqual([])
+})
