@@ -7,11 +7,15 @@ import { type Database, openForLook } from './database.ts'
 import { developmentKeys } from './development-keys.ts'
 import { hasEmbedded } from './embedded.ts'
 import { fail, Refused } from './failure.ts'
+import { remoteClient } from './remote/client.ts'
+import type { Operations } from './remote/operations.ts'
+import { adminUrlOf, adminUrlOption, demandDatabase, refuseLocalOptions } from './remote/target.ts'
 import type { Workload } from './workload.ts'
 import { loadWorkload, WorkloadUnusable } from './workload-module.ts'
 
 export interface ClientOptions {
   readonly databaseUrl?: string
+  readonly adminUrl?: string
   /** Null: no workload, not even the one that package.json names. */
   readonly module?: string | null
   readonly json?: true
@@ -25,6 +29,9 @@ export function addClientOptions(command: Command): Command {
     )
     .option('--json', 'print JSON')
 }
+
+/** Options of the commands that also work through an admin API. */
+export const addRemoteOptions = (command: Command): Command => addClientOptions(command).addOption(adminUrlOption())
 
 /** For commands that need to know the job types or workflows. */
 export function addModuleOption(command: Command): Command {
@@ -46,6 +53,43 @@ export interface Opened {
 
 /** Runs `work` with a client and closes it; a failure is told in one line and ends the process with code 1. */
 export async function withClient(
+  command: Command,
+  options: ClientOptions,
+  work: (opened: Opened) => Promise<void>,
+): Promise<void> {
+  try {
+    demandDatabase(command)
+  } catch (error) {
+    fail(command, error)
+  }
+  await withDatabase(command, options, work)
+}
+
+interface Reached {
+  readonly millrace: Operations
+  /** Under which name changes are written down. `by`: as the options say. */
+  author(by: string): Promise<string>
+}
+
+/** The same for commands that also work through an admin API. */
+export async function withClientOrApi(
+  command: Command,
+  options: ClientOptions,
+  work: (reached: Reached) => Promise<void>,
+): Promise<void> {
+  const url = adminUrlOf(command)
+  if (url === undefined)
+    return withDatabase(command, options, ({ millrace }) => work({ millrace, author: async (by) => by }))
+  try {
+    refuseLocalOptions(command)
+    const millrace = remoteClient(url)
+    await work({ millrace, author: () => millrace.author() })
+  } catch (error) {
+    fail(command, error)
+  }
+}
+
+async function withDatabase(
   command: Command,
   options: ClientOptions,
   work: (opened: Opened) => Promise<void>,

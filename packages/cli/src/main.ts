@@ -59,6 +59,9 @@ Examples:
 Environment:
   DATABASE_URL   the database; without it \`dev\` and \`psql\` start the project's embedded Postgres, which keeps its data,
                  and the commands that look at jobs use it if there is one
+  MILLRACE_ADMIN_URL, MILLRACE_ADMIN_TOKEN
+                 an admin API instead of the database, and its token, for enqueue, stats, queues, workers, jobs, job, explain,
+                 dead, pause, resume and pauses; so does --admin-url
   MILLRACE_SCHEMA
                  the schema that holds the tables, if it is not "millrace"
   MILLRACE_ENCRYPTION_KEYS, MILLRACE_LOOKUP_KEY

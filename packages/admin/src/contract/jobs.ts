@@ -112,6 +112,7 @@ export const list = endpoint({
 })
 
 const query = z.string().max(10_000).describe('In the query language: `status:dead queue:mail attempt:>3`')
+const timeout = duration.optional().describe('How long to look, at most 30s. Default 2s')
 
 export const search = endpoint({
   method: 'GET',
@@ -126,6 +127,7 @@ export const search = endpoint({
     tenant: name.optional(),
     order: z.enum(['newest', 'oldest']).optional(),
     after: z.string().max(1000).optional(),
+    timeout,
     limit: pageSize(1000),
   }),
   output: z.object({
@@ -141,7 +143,7 @@ export const count = endpoint({
   permission: 'operator',
   scope: 'tenant',
   summary: 'Count the jobs that fit a query, up to a cap',
-  input: z.object({ q: query, tenant: name.optional() }),
+  input: z.object({ q: query, tenant: name.optional(), timeout }),
   output: z.object({ count: z.number(), isCapped: z.boolean() }),
 })
 
@@ -172,13 +174,14 @@ export const get = endpoint({
   path: `${JOBS}/:id`,
   permission: 'viewer',
   scope: 'tenant',
-  summary: 'Show a job with its progress, failed attempts and steps',
+  summary: 'Show a job with its progress, failed attempts, steps and dead letter',
   input: z.object({ id }),
   output: job.extend({
     progress: progress.nullable(),
     logs: forOperators,
     attempts: z.array(attempt),
     steps: z.array(jobStep),
+    deadLetter: z.object({ id: z.string(), status: z.string() }).nullable().describe('Of a dead job'),
   }),
 })
 

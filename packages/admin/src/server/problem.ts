@@ -1,5 +1,5 @@
 // Errors as application/problem+json: what happened, our code for it, and what to do.
-import { MillraceError, type MillraceErrorCode } from 'millrace'
+import { InvalidQuery, MillraceError, type MillraceErrorCode } from 'millrace'
 import { z } from 'zod'
 
 /** What the server refuses itself, with the status that says so. */
@@ -115,12 +115,19 @@ export function problemOf(error: unknown): Problem {
     return { status: 400, code: 'invalid_request', detail: `The request is not valid: ${list}.`, facts: { issues } }
   }
   if (error instanceof MillraceError) {
-    const issues = (error as { issues?: unknown }).issues
-    const facts = issues === undefined ? {} : { issues }
-    return { status: STATUS[error.code], code: error.code, detail: error.message, facts }
+    return { status: STATUS[error.code], code: error.code, detail: error.message, facts: factsOf(error) }
   }
   const detail = 'The server failed in a way that nobody foresaw. Its log has the error under this request id.'
   return { status: 500, code: 'internal_error', detail, facts: {} }
+}
+
+function factsOf(error: MillraceError): Problem['facts'] {
+  if (error instanceof InvalidQuery) {
+    const { problem, start, end, suggestion } = error
+    return { problem, start, end, suggestion }
+  }
+  const { issues } = error as { issues?: unknown }
+  return issues === undefined ? {} : { issues }
 }
 
 const pick = ({ status, code, message }: Refusal) => ({ status, code, detail: message })

@@ -1,9 +1,10 @@
 // What the subcommands of `millrace dead` do.
 import type { Command } from 'commander'
-import type { DeadLetter, DeadLetterDetails, DeadLetterFilter, Duration, Millrace } from 'millrace'
-import { type ClientOptions, withClient } from '../client.ts'
+import type { DeadLetter, DeadLetterDetails, DeadLetterFilter, Duration } from 'millrace'
+import { type ClientOptions, withClientOrApi } from '../client.ts'
 import { Refused } from '../failure.ts'
 import { fromNow, moreHint, oneLine, print, printJson } from '../print.ts'
+import type { Operations } from '../remote/operations.ts'
 import { facts, table } from '../table.ts'
 import { safeLine } from '../terminal.ts'
 import { counted } from '../worker-process.ts'
@@ -26,7 +27,7 @@ interface ListOptions extends ClientOptions, FilterOptions {
 
 export async function list(options: ListOptions, command: Command): Promise<void> {
   const { status, reason, limit, before } = options
-  await withClient(command, options, async ({ millrace }) => {
+  await withClientOrApi(command, options, async ({ millrace }) => {
     const letters = await millrace.deadLetters.list({
       ...filterOf(options),
       ...(status === 'any' ? {} : { status }),
@@ -71,7 +72,7 @@ function rowOf(letter: DeadLetter): string[] {
 }
 
 export async function counts(options: ClientOptions, command: Command): Promise<void> {
-  await withClient(command, options, async ({ millrace }) => {
+  await withClientOrApi(command, options, async ({ millrace }) => {
     const found = await millrace.deadLetters.counts()
     if (options.json) return printJson(found)
     if (found.length === 0) return print('There are no dead letters.\n')
@@ -92,13 +93,13 @@ interface PruneOptions extends ClientOptions {
 }
 
 export async function prune({ olderThan, since, by, ...options }: PruneOptions, command: Command): Promise<void> {
-  await withClient(command, options, async ({ millrace }) =>
+  await withClientOrApi(command, options, async ({ millrace }) =>
     tellPruned(await millrace.deadLetters.prune({ olderThan, since, by }), 'dead letter', options),
   )
 }
 
 export async function groups(options: ClientOptions & FilterOptions, command: Command): Promise<void> {
-  await withClient(command, options, async ({ millrace }) => {
+  await withClientOrApi(command, options, async ({ millrace }) => {
     const found = await millrace.deadLetters.groups(filterOf(options))
     if (options.json) return printJson(found)
     if (found.length === 0) return print('No dead letter is pending.\n')
@@ -115,7 +116,7 @@ export async function groups(options: ClientOptions & FilterOptions, command: Co
 }
 
 export async function show(id: string, options: ClientOptions, command: Command): Promise<void> {
-  await withClient(command, options, async ({ millrace }) => {
+  await withClientOrApi(command, options, async ({ millrace }) => {
     const letter = await millrace.deadLetters.get(id)
     if (letter === undefined)
       throw new Refused(
@@ -143,7 +144,7 @@ function block(letter: DeadLetterDetails): string {
     ['Redriven as', letter.redrivenJobId],
     ['Error', `${letter.errorClass ?? 'Error'}: ${letter.errorMessage}`],
     ['Fingerprint', letter.fingerprint],
-    ['Payload', JSON.stringify(letter.originalJob.payload)],
+    ['Payload', JSON.stringify(letter.originalJob.payload) ?? null],
   ])
   const { stack = null, logs = null } = letter.errorDetails ?? {}
   const attempts = letter.failedAttempts.map((each) =>
@@ -182,7 +183,7 @@ export async function redrive(ids: string[], options: RedriveOptions, command: C
     command.error('error: Say which letters: by id, or by --type, --queue, --tenant or --fingerprint.')
   if (ids.length > 0 && Object.keys(filter).length > 0) command.error('error: Give either ids or a filter, not both.')
   const payload = options.payload === undefined ? {} : { payload: options.payload }
-  await withClient(command, options, async ({ millrace }) => {
+  await withClientOrApi(command, options, async ({ millrace }) => {
     const chosen = ids.length > 0 ? ids : await pendingIds(millrace, filter)
     const results = await millrace.deadLetters.redrive(chosen, { ...redriveOptions(options), ...payload })
     if (results.some(({ status }) => status !== 'redriven')) process.exitCode = 1
@@ -203,7 +204,7 @@ export async function redrive(ids: string[], options: RedriveOptions, command: C
 }
 
 /** Page by page, so that a long list is never one answer. */
-async function pendingIds(millrace: Millrace, filter: FilterOptions): Promise<string[]> {
+async function pendingIds(millrace: Operations, filter: FilterOptions): Promise<string[]> {
   const ids: string[] = []
   for (;;) {
     const before = ids.at(-1)
@@ -227,7 +228,7 @@ type Verb = 'acknowledge' | 'resolve' | 'ignore' | 'note'
 
 export function decide(verb: Verb): (ids: string[], options: DecisionOptions, command: Command) => Promise<void> {
   return async (ids, options, command) => {
-    await withClient(command, options, async ({ millrace }) => {
+    await withClientOrApi(command, options, async ({ millrace }) => {
       const results = await decided(millrace, verb, ids, options)
       if (results.some(({ status }) => status === 'not_found')) process.exitCode = 1
       if (options.json) return printJson(results)
@@ -236,7 +237,7 @@ export function decide(verb: Verb): (ids: string[], options: DecisionOptions, co
   }
 }
 
-function decided({ deadLetters }: Millrace, verb: Verb, ids: string[], { by, note }: DecisionOptions) {
+function decided({ deadLetters }: Operations, verb: Verb, ids: string[], { by, note }: DecisionOptions) {
   const options = { by, ...(note === undefined ? {} : { note }) }
   switch (verb) {
     case 'acknowledge':

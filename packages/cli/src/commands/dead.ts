@@ -1,5 +1,5 @@
 import { Command, Option } from 'commander'
-import { addClientOptions, addModuleOption } from '../client.ts'
+import { addModuleOption, addRemoteOptions } from '../client.ts'
 import { parsePayload } from '../json-argument.ts'
 import { counts, decide, groups, list, prune, redrive, show } from './dead-letters.ts'
 import { addAgeOption } from './prune.ts'
@@ -46,7 +46,7 @@ function listCommand(): Command {
     .addOption(new Option('--reason <reason>', 'only these').choices(REASONS))
     .addOption(new Option('--limit <count>', 'how many').argParser(parseLimit).default(50))
     .option('--before <id>', 'only letters older than this one')
-  return addClientOptions(addFilterOptions(command)).action(list)
+  return addRemoteOptions(addFilterOptions(command)).action(list)
 }
 
 function addFilterOptions(command: Command): Command {
@@ -63,11 +63,11 @@ function groupsCommand(): Command {
     .option('--queue <queue>', 'only of this queue')
     .option('--type <type>', 'only of this job type')
     .option('--tenant <tenant>', 'only of this tenant')
-  return addClientOptions(command).action(groups)
+  return addRemoteOptions(command).action(groups)
 }
 
 function countsCommand(): Command {
-  return addClientOptions(new Command('counts').description('Count them by queue and tenant.')).action(counts)
+  return addRemoteOptions(new Command('counts').description('Count them by queue and tenant.')).action(counts)
 }
 
 function pruneCommand(): Command {
@@ -76,14 +76,14 @@ function pruneCommand(): Command {
     .addOption(
       new Option('--since <what>', 'what the age counts from').choices(['decision', 'death']).default('decision'),
     )
-  return addClientOptions(addAuthorOption(command)).action(prune)
+  return addRemoteOptions(addAuthorOption(command)).action(prune)
 }
 
 function showCommand(): Command {
   const command = new Command('show')
     .description('Show one with its job, error, log lines and attempts.')
     .argument('<id>')
-  return addClientOptions(command).action(show)
+  return addRemoteOptions(command).action(show)
 }
 
 function redriveCommand(): Command {
@@ -93,13 +93,13 @@ function redriveCommand(): Command {
     )
     .argument('[id...]', 'the ids of the letters')
     .option('--payload <json>', 'another payload, for a single letter', parsePayload)
-  return addModuleOption(addClientOptions(addDecisionOptions(addFilterOptions(command)))).action(redrive)
+  return addModuleOption(addRemoteOptions(addDecisionOptions(addFilterOptions(command)))).action(redrive)
 }
 
 function decisionCommand(verb: 'acknowledge' | 'resolve' | 'ignore', description: string): Command {
   const command = new Command(verb).description(description).argument('<id...>', 'the ids of the letters')
   if (verb !== 'acknowledge') command.option('--note <text>', 'written on the letter')
-  return addClientOptions(addAuthorOption(command)).action(decide(verb))
+  return addRemoteOptions(addAuthorOption(command)).action(decide(verb))
 }
 
 function noteCommand(): Command {
@@ -107,7 +107,7 @@ function noteCommand(): Command {
     .description('write a note on one')
     .argument('<id>', 'the id of the letter')
     .argument('<text>', 'the note')
-  return addClientOptions(addAuthorOption(command)).action((id, text, options, self) =>
+  return addRemoteOptions(addAuthorOption(command)).action((id, text, options, self) =>
     decide('note')([id], { ...options, note: text }, self),
   )
 }

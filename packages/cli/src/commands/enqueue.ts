@@ -1,17 +1,11 @@
 import { text } from 'node:stream/consumers'
 import { Command, InvalidArgumentError, Option } from 'commander'
-import {
-  type Duration,
-  type EnqueueByTypeOptions,
-  type EnqueueResult,
-  type JobResult,
-  type Millrace,
-  ResultTimeout,
-} from 'millrace'
-import { addClientOptions, addModuleOption, type ClientOptions, withClient } from '../client.ts'
+import { type Duration, type EnqueueByTypeOptions, type EnqueueResult, type JobResult, ResultTimeout } from 'millrace'
+import { addModuleOption, addRemoteOptions, type ClientOptions, withClientOrApi } from '../client.ts'
 import { fail } from '../failure.ts'
 import { parsePayload } from '../json-argument.ts'
 import { jsonText, oneLine, print, printJson } from '../print.ts'
+import type { Operations } from '../remote/operations.ts'
 import { safeLine } from '../terminal.ts'
 import { parseCount, parseDuration } from './worker-options.ts'
 
@@ -78,12 +72,12 @@ export function enqueueCommand(): Command {
     .option('--created-by <name>', 'who asked for it')
     .option('--wait', 'wait until it has ended, and print its result')
     .addOption(new Option('--timeout <duration>', 'how long to wait').argParser(parseDuration).default('30s'))
-  return addModuleOption(addClientOptions(command)).addHelpText('after', help).action(act)
+  return addModuleOption(addRemoteOptions(command)).addHelpText('after', help).action(act)
 }
 
 async function act(type: string, json: string, options: Options, command: Command): Promise<void> {
   const payload = await payloadFrom(command, json)
-  await withClient(command, options, async ({ millrace }) => {
+  await withClientOrApi(command, options, async ({ millrace }) => {
     const result = await millrace.enqueueByType(type, payload, enqueueOptions(options))
     if (options.wait) return await end(millrace, result, options)
     if (options.json) printJson(result)
@@ -98,8 +92,9 @@ function enqueueOptions(options: Options): EnqueueByTypeOptions {
     orderKey,
     limitKey,
     databaseUrl: _,
-    module: __,
-    json: ___,
+    adminUrl: __,
+    module: ___,
+    json: ____,
     wait,
     timeout,
     ...rest
@@ -113,7 +108,7 @@ function enqueueOptions(options: Options): EnqueueByTypeOptions {
 }
 
 /** Waits for the job, also for the one that holds the dedup key. */
-async function end(millrace: Millrace, enqueued: EnqueueResult, { json, timeout }: Options): Promise<void> {
+async function end(millrace: Operations, enqueued: EnqueueResult, { json, timeout }: Options): Promise<void> {
   if (!json) process.stderr.write(sentence(enqueued))
   try {
     const ended = await millrace.result(enqueued.id, { timeout })

@@ -1,6 +1,6 @@
 import { Command } from 'commander'
 import type { Explanation } from 'millrace'
-import { addClientOptions, addModuleOption, type ClientOptions, withClient } from '../client.ts'
+import { addModuleOption, addRemoteOptions, type ClientOptions, withClientOrApi } from '../client.ts'
 import { fromNow, print, printJson } from '../print.ts'
 import { safeLine } from '../terminal.ts'
 
@@ -17,11 +17,11 @@ export function explainCommand(): Command {
     .summary('why is this job not running?')
     .description('Why is this job not running? What holds it, who holds it, until when, and what to do.')
     .argument('<id>', 'the id of the job')
-  return addModuleOption(addClientOptions(command)).addHelpText('after', help).action(act)
+  return addModuleOption(addRemoteOptions(command)).addHelpText('after', help).action(act)
 }
 
 async function act(id: string, options: ClientOptions, command: Command): Promise<void> {
-  await withClient(command, options, async ({ millrace }) => {
+  await withClientOrApi(command, options, async ({ millrace }) => {
     const explanation = await millrace.explain(id)
     if (options.json) return printJson(explanation)
     print(textOf(explanation))

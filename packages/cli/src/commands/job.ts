@@ -1,8 +1,9 @@
 import { Command } from 'commander'
-import type { Job, JobAttempt, JobDetails, JobStep, Millrace } from 'millrace'
-import { addClientOptions, type ClientOptions, withClient } from '../client.ts'
+import type { Job, JobAttempt, JobDetails, JobStep } from 'millrace'
+import { addRemoteOptions, type ClientOptions, withClientOrApi } from '../client.ts'
 import { Refused } from '../failure.ts'
 import { fromNow, oneLine, print, printJson } from '../print.ts'
+import type { Operations } from '../remote/operations.ts'
 import { facts, table } from '../table.ts'
 import { whenOf } from './jobs.ts'
 import { holding, pausedBy } from './pauses.ts'
@@ -18,11 +19,11 @@ export function jobCommand(): Command {
     .summary('show one job with its attempts and steps')
     .description('Show one job: its state, payload, result, the attempts that failed, and the steps that are finished.')
     .argument('<id>', 'the id of the job')
-  return addClientOptions(command).addHelpText('after', help).action(act)
+  return addRemoteOptions(command).addHelpText('after', help).action(act)
 }
 
 async function act(id: string, options: ClientOptions, command: Command): Promise<void> {
-  await withClient(command, options, async ({ millrace }) => {
+  await withClientOrApi(command, options, async ({ millrace }) => {
     const look = await lookAt(millrace, id)
     if (!options.json) return print(await jobText(millrace, look))
     const { job, ...rest } = look
@@ -31,7 +32,7 @@ async function act(id: string, options: ClientOptions, command: Command): Promis
 }
 
 /** A job and what stands beside it. */
-export async function lookAt(millrace: Millrace, id: string) {
+export async function lookAt(millrace: Operations, id: string) {
   const job = await millrace.job(id)
   if (job === undefined) throw noSuchJob(id)
   return {
@@ -43,7 +44,7 @@ export async function lookAt(millrace: Millrace, id: string) {
   }
 }
 
-export async function jobText(millrace: Millrace, look: Awaited<ReturnType<typeof lookAt>>): Promise<string> {
+export async function jobText(millrace: Operations, look: Awaited<ReturnType<typeof lookAt>>): Promise<string> {
   const { job, silence, attempts, steps, pauses } = look
   const links = { letter: await letterOf(millrace, job), workflow: await workflowOf(millrace, job) }
   const lines = linesOf(job)
@@ -61,21 +62,21 @@ function noSuchJob(id: string): Refused {
 }
 
 /** That its worker may be dead, and when the job is rescued then; null: it does not run, or its worker was heard of lately. */
-async function silenceOf(millrace: Millrace, { id, status }: Job): Promise<string | null> {
+async function silenceOf(millrace: Operations, { id, status }: Job): Promise<string | null> {
   if (status !== 'processing') return null
   const { reasons } = await millrace.explain(id)
   return reasons.find(({ mechanism }) => mechanism === 'worker')?.sentence ?? null
 }
 
 /** "17, pending": the dead letter of a dead job. */
-async function letterOf({ deadLetters }: Millrace, job: Job): Promise<string | null> {
+async function letterOf({ deadLetters }: Operations, job: Job): Promise<string | null> {
   if (job.status !== 'dead') return null
   const letter = await deadLetters.ofJob(job.id)
   return letter === undefined ? null : `${letter.id}, ${letter.status}: millrace dead show ${letter.id}`
 }
 
 /** "4, keep-page, step upload". */
-async function workflowOf({ workflows }: Millrace, { id, workflowId }: Job): Promise<string | null> {
+async function workflowOf({ workflows }: Operations, { id, workflowId }: Job): Promise<string | null> {
   if (workflowId === null) return null
   const workflow = await workflows.get(workflowId)
   if (workflow === undefined) return `${workflowId}, which is forgotten`
@@ -132,8 +133,9 @@ function block(job: JobDetails, links: Links): string {
     ['Letter', links.letter],
     ['Reason', job.reason],
     ['Last error', job.lastError],
-    ['Payload', JSON.stringify(job.payload)],
-    ['Result', job.result === null ? null : JSON.stringify(job.result)],
+    // Viewers of an admin API are told neither.
+    ['Payload', JSON.stringify(job.payload) ?? null],
+    ['Result', job.result == null ? null : JSON.stringify(job.result)],
   ])
 }
 

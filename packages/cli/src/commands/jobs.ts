@@ -1,6 +1,6 @@
 import { Command, Option } from 'commander'
 import { type Duration, type Job, quotedValue, type SearchOrder, type SearchPage, searchFields, toMs } from 'millrace'
-import { addClientOptions, type ClientOptions, withClient } from '../client.ts'
+import { addRemoteOptions, type ClientOptions, withClientOrApi } from '../client.ts'
 import { fromNow, moreHint, oneLine, print, printJson } from '../print.ts'
 import { pointAt } from '../query-problem.ts'
 import { table } from '../table.ts'
@@ -67,11 +67,11 @@ export function jobsCommand(): Command {
     .option('--count', 'only how many there are, up to 100000')
     .addOption(new Option('--timeout <duration>', 'how long to search').argParser(parseDuration).default('2s'))
     .addOption(new Option('--limit <count>', 'how many').argParser(parseLimit).default(50))
-  return addClientOptions(command).addHelpText('after', help).action(act)
+  return addRemoteOptions(command).addHelpText('after', help).action(act)
 }
 
 async function act(options: Options, command: Command): Promise<void> {
-  await withClient(command, options, async ({ millrace }) => {
+  await withClientOrApi(command, options, async ({ millrace }) => {
     const query = queryOf(options)
     const timeoutMs = toMs(options.timeout, '--timeout')
     if (options.count) {

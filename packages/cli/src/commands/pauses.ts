@@ -1,6 +1,6 @@
 import { Command, Option } from 'commander'
 import { type Duration, type Job, type Pause, type PauseTarget, pausesOf, type Resumption } from 'millrace'
-import { addClientOptions, addModuleOption, type ClientOptions, withClient } from '../client.ts'
+import { addModuleOption, addRemoteOptions, type ClientOptions, withClientOrApi } from '../client.ts'
 import { argument, fromNow, oneLine, print, printJson } from '../print.ts'
 import { table } from '../table.ts'
 import { addAuthorOption } from './retry.ts'
@@ -40,7 +40,7 @@ export function pauseCommand(): Command {
     .description('Stop taking jobs of a queue, a type or a tenant.')
     .requiredOption('--reason <text>', 'why: whoever asks why a job does not run is told')
     .addOption(new Option('--for <duration>', 'end it by itself after so long, like 1h').argParser(parseDuration))
-  return addModuleOption(addClientOptions(addAuthorOption(command)))
+  return addModuleOption(addRemoteOptions(addAuthorOption(command)))
     .addHelpText('after', help)
     .action(pause)
 }
@@ -50,14 +50,14 @@ export function resumeCommand(): Command {
     .summary('end your pause of a queue, a type or a tenant')
     .description('End your own pause, and list those of others. Name what was paused, as `millrace pauses` lists it.')
     .option('--all', 'end the pauses of everybody')
-  return addClientOptions(addAuthorOption(command)).addHelpText('after', help).action(resume)
+  return addRemoteOptions(addAuthorOption(command)).addHelpText('after', help).action(resume)
 }
 
 export function pausesCommand(): Command {
   const command = new Command('pauses')
     .summary('what is paused, by whom and why')
     .description('List what is paused, by whom and why, oldest first.')
-  return addClientOptions(command).action(list)
+  return addRemoteOptions(command).action(list)
 }
 
 const addTarget = (command: Command): Command =>
@@ -69,7 +69,7 @@ const addTarget = (command: Command): Command =>
 const targetOf = ({ queue = null, type = null, tenant = null }: PauseTarget) => ({ queue, type, tenant })
 
 async function pause(options: PauseCommandOptions, command: Command): Promise<void> {
-  await withClient(command, options, async ({ millrace }) => {
+  await withClientOrApi(command, options, async ({ millrace }) => {
     const paused = await millrace.pauses.pause(targetOf(options), {
       reason: options.reason,
       by: options.by,
@@ -83,13 +83,13 @@ async function pause(options: PauseCommandOptions, command: Command): Promise<vo
 }
 
 async function resume(options: ResumeCommandOptions, command: Command): Promise<void> {
-  await withClient(command, options, async ({ millrace }) => {
+  await withClientOrApi(command, options, async ({ millrace, author }) => {
     const { by, all = false } = options
     const target = targetOf(options)
     const resumption = await millrace.pauses.resume(target, { by, all })
     if (resumption.ended.length === 0) process.exitCode = 1
     if (options.json) return printJson(resumption)
-    print(outcome(target, resumption, by))
+    print(outcome(target, resumption, await author(by)))
   })
 }
 
@@ -102,7 +102,7 @@ function outcome(target: PauseTarget, { ended, others }: Resumption, by: string)
 }
 
 async function list(options: ClientOptions, command: Command): Promise<void> {
-  await withClient(command, options, async ({ millrace }) => {
+  await withClientOrApi(command, options, async ({ millrace }) => {
     const pauses = await millrace.pauses.list()
     if (options.json) return printJson(pauses)
     if (pauses.length === 0) return print('Nothing is paused.\n')

@@ -1,6 +1,6 @@
 import { Command } from 'commander'
 import type { CatalogueEntry, QueueState } from 'millrace'
-import { addClientOptions, type ClientOptions, withClient } from '../client.ts'
+import { addRemoteOptions, type ClientOptions, withClientOrApi } from '../client.ts'
 import { oneLine, print, printJson } from '../print.ts'
 import { table } from '../table.ts'
 import { pausedBy } from './pauses.ts'
@@ -15,7 +15,7 @@ export function queuesCommand(): Command {
     .description(
       'Count the jobs of each queue that are due, scheduled for later, running, or blocked by others of their key.',
     )
-  return addClientOptions(command).addHelpText('after', help).action(act)
+  return addRemoteOptions(command).addHelpText('after', help).action(act)
 }
 
 interface QueueRow extends QueueState {
@@ -24,7 +24,7 @@ interface QueueRow extends QueueState {
 }
 
 async function act(options: ClientOptions, command: Command): Promise<void> {
-  await withClient(command, options, async ({ millrace }) => {
+  await withClientOrApi(command, options, async ({ millrace }) => {
     const queues = rowsOf(await millrace.queues(), await millrace.catalogue.list('queue'))
     if (options.json) return printJson(queues)
     if (queues.length === 0) return print('No worker has declared a queue, nothing waits and nothing runs.\n')

@@ -1,7 +1,8 @@
 // `millrace stats --since`: what became of runs, by type or step by step.
-import type { Duration, LetterPoint, MetricStep, Millrace, RunSummary, SeriesPoint, TypeReport } from 'millrace'
+import type { Duration, LetterPoint, MetricStep, RunSummary, SeriesPoint, TypeReport } from 'millrace'
 import type { ClientOptions } from '../client.ts'
 import { duration, oneLine, print, printJson } from '../print.ts'
+import type { Operations } from '../remote/operations.ts'
 import { table } from '../table.ts'
 
 export interface StatsOptions extends ClientOptions {
@@ -11,7 +12,7 @@ export interface StatsOptions extends ClientOptions {
   readonly type?: string
 }
 
-export async function printReport(millrace: Millrace, options: StatsOptions & { since: Duration }): Promise<void> {
+export async function printReport(millrace: Operations, options: StatsOptions & { since: Duration }): Promise<void> {
   const { since, by, queue, type, json } = options
   const span = { since, ...(queue !== undefined && { queue }), ...(type !== undefined && { type }) }
   if (by === undefined) {

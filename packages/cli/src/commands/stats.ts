@@ -1,6 +1,6 @@
 import { Command, Option } from 'commander'
 import type { Stats, TenantStats, TypeStats } from 'millrace'
-import { addClientOptions, withClient } from '../client.ts'
+import { addRemoteOptions, withClientOrApi } from '../client.ts'
 import { duration, fromNow, oneLine, print, printJson } from '../print.ts'
 import { table } from '../table.ts'
 import { pausedBy } from './pauses.ts'
@@ -34,14 +34,14 @@ export function statsCommand(): Command {
     .addOption(new Option('--by <step>', 'with --since: step by step').choices(['minute', 'hour', 'day']))
     .option('--queue <queue>', 'with --since: only of this queue')
     .option('--type <type>', 'with --since: only of this job type')
-  return addClientOptions(command).addHelpText('after', help).action(act)
+  return addRemoteOptions(command).addHelpText('after', help).action(act)
 }
 
 async function act(options: StatsOptions, command: Command): Promise<void> {
   const { since, by, queue, type } = options
   if (since === undefined && (by ?? queue ?? type) !== undefined)
     command.error('error: --by, --queue and --type need --since: how far back to look, like --since 24h.')
-  await withClient(command, options, async ({ millrace }) => {
+  await withClientOrApi(command, options, async ({ millrace }) => {
     if (since !== undefined) return printReport(millrace, { ...options, since })
     const stats = await millrace.stats()
     if (options.json) return printJson(stats)

@@ -1,8 +1,9 @@
 import { Command } from 'commander'
-import type { Millrace, WorkerState } from 'millrace'
-import { addClientOptions, type ClientOptions, withClient } from '../client.ts'
+import type { WorkerState } from 'millrace'
+import { addRemoteOptions, type ClientOptions, withClientOrApi } from '../client.ts'
 import { Refused } from '../failure.ts'
 import { fromNow, oneLine, print, printJson } from '../print.ts'
+import type { Operations } from '../remote/operations.ts'
 import { table } from '../table.ts'
 import { addAuthorOption } from './retry.ts'
 
@@ -39,33 +40,33 @@ export function workersCommand(): Command {
 
 function listCommand(): Command {
   const command = new Command('list').description('List the living workers, with what each reported last.')
-  return addClientOptions(command).action(list)
+  return addRemoteOptions(command).action(list)
 }
 
 function quietCommand(): Command {
   const command = named('quiet')
     .description('Ask a worker to take no more jobs. It finishes what it runs, and stays.')
     .requiredOption('--reason <text>', 'why: the worker’s log and the audit log have it')
-  return addClientOptions(addAuthorOption(command)).action(quiet)
+  return addRemoteOptions(addAuthorOption(command)).action(quiet)
 }
 
 function resumeCommand(): Command {
   const command = named('resume').description('Let a worker take jobs again.')
-  return addClientOptions(addAuthorOption(command)).action(resume)
+  return addRemoteOptions(addAuthorOption(command)).action(resume)
 }
 
 function stopCommand(): Command {
   const command = named('stop')
     .description('Ask a worker to stop in order, as SIGTERM does. It cannot be taken back.')
     .requiredOption('--reason <text>', 'why: the worker’s log and the audit log have it')
-  return addClientOptions(addAuthorOption(command)).action(stop)
+  return addRemoteOptions(addAuthorOption(command)).action(stop)
 }
 
 const named = (name: string): Command =>
   new Command(name).argument('<worker>', 'the id of the worker, or the beginning of it')
 
 async function list(options: ClientOptions, command: Command): Promise<void> {
-  await withClient(command, options, async ({ millrace }) => {
+  await withClientOrApi(command, options, async ({ millrace }) => {
     const workers = await millrace.workers.list()
     if (options.json) return printJson(workers)
     if (workers.length === 0) return print('No worker is running.\n')
@@ -95,19 +96,19 @@ async function stop(id: string, options: AskOptions, command: Command): Promise<
 }
 
 interface Change {
-  ask(millrace: Millrace, id: string): Promise<WorkerState>
+  ask(millrace: Operations, id: string): Promise<WorkerState>
   said: string
 }
 
 async function change(id: string, options: AskOptions, command: Command, { ask, said }: Change): Promise<void> {
-  await withClient(command, options, async ({ millrace }) => {
+  await withClientOrApi(command, options, async ({ millrace }) => {
     const worker = await ask(millrace, await wholeId(millrace, id))
     if (options.json) return printJson(worker)
     print(`Worker ${shortId(worker)} ${said}${said.endsWith('resume') ? ` ${shortId(worker)}` : ''}\n`)
   })
 }
 
-async function wholeId({ workers }: Millrace, given: string): Promise<string> {
+async function wholeId({ workers }: Operations, given: string): Promise<string> {
   const found = (await workers.list()).filter(({ id }) => id.startsWith(given.toLowerCase()))
   if (found.length > 1)
     throw new Refused(`${found.length} workers have an id that begins with "${oneLine(given, 40)}": give more of it.`)

@@ -8,7 +8,7 @@ import { eachTenant } from './jobs.ts'
 const { catalogue, audit } = contract
 const PAGE = 50
 
-const body = ({ document, ...entry }: CatalogueEntry) => ({ ...entry, document: { ...document } })
+const body = (entry: CatalogueEntry) => ({ ...entry, document: { ...entry.document } })
 
 interface LaneLoad {
   name: string

@@ -66,16 +66,11 @@ export const deadLetterRoutes: readonly Route[] = [
   route(deadLetters.get, async ({ id }, { millrace, caller }) => {
     const letter = await millrace.deadLetters.get(id)
     if (letter === undefined || !maySee(caller, letter.tenant)) throw notFound(`dead letter ${id}`)
-    const { originalJob, errorDetails, failedAttempts, ...rest } = letter
-    const { logs, ...error } = errorDetails ?? {}
-    const isOperator = hasRole(caller, 'operator')
+    if (hasRole(caller, 'operator')) return letter
+    const { originalJob: _, errorDetails, failedAttempts, ...rest } = letter
     return {
       ...rest,
-      ...(isOperator && { originalJob }),
-      errorDetails: errorDetails && {
-        ...(error as { class: string; stack: string | null }),
-        ...(isOperator && { logs }),
-      },
+      errorDetails: errorDetails && { class: errorDetails.class, stack: errorDetails.stack },
       failedAttempts: failedAttempts.map((attempt) => shownAttempt(caller, attempt)),
     }
   }),

@@ -1,4 +1,4 @@
-import { type Job, type JobAttempt, JobNotFound, type Millrace } from 'millrace'
+import { type Duration, type Job, type JobAttempt, JobNotFound, type Millrace, toMs } from 'millrace'
 import { contract } from '../../contract/operations.ts'
 import { type Caller, hasRole, maySee, newestFirst, tenantsToList } from '../caller.ts'
 import { conflict, Refusal } from '../problem.ts'
@@ -45,13 +45,14 @@ export const jobRoutes: readonly Route[] = [
     return { jobs: page.map((job) => shownJob(caller, job)), next }
   }),
 
-  route(jobs.search, async ({ q, tenant, ...page }, { millrace, caller }) => {
-    const found = await millrace.search.jobs(q, given({ ...page, tenant: searchedTenant(caller, tenant) }))
+  route(jobs.search, async ({ q, tenant, timeout, ...page }, { millrace, caller }) => {
+    const scope = { tenant: searchedTenant(caller, tenant), timeoutMs: msOf(timeout) }
+    const found = await millrace.search.jobs(q, given({ ...page, ...scope }))
     return { ...found, jobs: found.jobs.map((job) => shownJob(caller, job)) }
   }),
 
-  route(jobs.count, async ({ q, tenant }, { millrace, caller }) =>
-    millrace.search.count(q, given({ tenant: searchedTenant(caller, tenant) })),
+  route(jobs.count, async ({ q, tenant, timeout }, { millrace, caller }) =>
+    millrace.search.count(q, given({ tenant: searchedTenant(caller, tenant), timeoutMs: msOf(timeout) })),
   ),
 
   route(jobs.suggest, async ({ q, position, tenant }, { millrace, caller }) =>
@@ -59,13 +60,15 @@ export const jobRoutes: readonly Route[] = [
   ),
 
   route(jobs.get, async ({ id }, { millrace, caller }) => {
-    const { logs, ...job } = await visibleJob(millrace, caller, id)
+    const job = await visibleJob(millrace, caller, id)
+    const { logs: _, ...withoutLogs } = job
     const attempts = await millrace.attempts(id)
+    const letter = job.status === 'dead' ? await millrace.deadLetters.ofJob(id) : undefined
     return {
-      ...shownJob(caller, job),
-      ...(hasRole(caller, 'operator') && { logs }),
+      ...shownJob(caller, hasRole(caller, 'operator') ? job : withoutLogs),
       attempts: attempts.map((attempt) => shownAttempt(caller, attempt)),
       steps: await millrace.steps(id),
+      deadLetter: letter === undefined ? null : { id: letter.id, status: letter.status },
     }
   }),
 
@@ -175,6 +178,9 @@ export const jobRoutes: readonly Route[] = [
     }
   }),
 ]
+
+const msOf = (timeout: string | undefined): number | undefined =>
+  timeout === undefined ? undefined : toMs(timeout as Duration, 'timeout')
 
 /** A search is about one tenant or about all of them. */
 function searchedTenant(caller: Caller, named: string | undefined): string | undefined {
