@@ -98,7 +98,8 @@ export function admin(millrace: Millrace, options: AdminOptions = {}): AdminHand
   app.onError((error, c) => {
     const problem = problemOf(error)
     const { requestId } = c.var
-    if (problem.status === 500) logger?.error({ err: error, requestId, path: c.req.path }, 'a request failed')
+    if (problem.status === 500 || problem.status === 503)
+      logger?.error({ err: error, requestId, path: c.req.path }, 'a request failed')
     return problemResponse(problem, requestId)
   })
   app.notFound((c) => problemResponse(problemOf(nothingHere(c.req.path)), c.var.requestId))

@@ -58,7 +58,12 @@ export class Authentication {
     const token = bearer === undefined ? undefined : await this.#millrace.tokens.verify(bearer)
     if (token !== undefined) return { ...pick(token), via: token.isSession ? 'session' : 'token' }
     const own = await this.#options.auth?.(request)
-    if (own) return { name: own.name, role: own.role, tenants: own.tenants ?? null, via: 'own' }
+    if (own) {
+      // Nothing is theirs: an empty list must never be read as "all".
+      if (own.tenants?.length === 0)
+        throw new Refusal(403, 'no_tenant', `${own.name} belongs to no tenant, so there is nothing to see here.`)
+      return { name: own.name, role: own.role, tenants: own.tenants ?? null, via: 'own' }
+    }
     if (bearer !== undefined) return undefined
     if (session !== undefined) {
       const found = await this.#millrace.tokens.verify(session)

@@ -45,16 +45,16 @@ async function bodyOf(request: Request): Promise<Record<string, unknown>> {
   return { ...value }
 }
 
-/** As much as a payload may need. */
-async function textOf(request: Request): Promise<string> {
+/** A body of at most so many bytes: by default, as many as a payload may need. */
+export async function textOf(request: Request, most = MOST_BYTES): Promise<string> {
   if (request.body === null) return ''
-  const tooLarge = () => new Refusal(413, 'too_large', `The body is larger than ${MOST_BYTES} bytes.`)
-  if (Number(request.headers.get('content-length') ?? 0) > MOST_BYTES) throw tooLarge()
+  const tooLarge = () => new Refusal(413, 'too_large', `The body is larger than ${most} bytes.`)
+  if (Number(request.headers.get('content-length') ?? 0) > most) throw tooLarge()
   const chunks: Uint8Array[] = []
   let bytes = 0
   for await (const chunk of request.body as unknown as AsyncIterable<Uint8Array>) {
     bytes += chunk.length
-    if (bytes > MOST_BYTES) throw tooLarge()
+    if (bytes > most) throw tooLarge()
     chunks.push(chunk)
   }
   return new TextDecoder().decode(Buffer.concat(chunks))

@@ -3,10 +3,13 @@ import type { Millrace } from 'millrace'
 import type { AdminApp, AdminContext } from './admin.ts'
 import { cookieOf, SESSION_COOKIE } from './auth.ts'
 import type { AuthFailures } from './auth-failures.ts'
+import { textOf } from './input.ts'
 import { demandOwnForm } from './origin.ts'
 import { loginPage } from './pages.ts'
 
 const SESSION_SECONDS = 12 * 3_600
+/** Strangers may send it. */
+const MOST_FORM_BYTES = 16_384
 
 interface LoginServices {
   readonly millrace: Millrace
@@ -19,9 +22,9 @@ export function addLogin(app: AdminApp, { millrace, failures, basePath }: LoginS
 
   app.post('/admin/login', async (c) => {
     demandOwnForm(c.req.raw)
-    const form = await c.req.parseBody()
-    const token = String(form.token ?? '').trim()
-    const next = String(form.next ?? '')
+    const form = new URLSearchParams(await textOf(c.req.raw, MOST_FORM_BYTES))
+    const token = (form.get('token') ?? '').trim()
+    const next = form.get('next') ?? ''
     failures.demandPatience(c.var.source, token)
     const session = token === '' ? undefined : await millrace.tokens.openSession(token)
     if (session === undefined) {

@@ -114,12 +114,22 @@ export function problemOf(error: unknown): Problem {
     const list = issues.map(({ path, message }) => (path ? `${path}: ${message}` : message)).join('; ')
     return { status: 400, code: 'invalid_request', detail: `The request is not valid: ${list}.`, facts: { issues } }
   }
+  // Texts about the database name its address, its user and parts of statements: they belong into the log.
+  if (error instanceof MillraceError && isOfDatabase(error)) {
+    const detail = 'The database cannot be used right now. The log of the server says why, under this request id.'
+    return { status: STATUS[error.code], code: error.code, detail, facts: {} }
+  }
   if (error instanceof MillraceError) {
     return { status: STATUS[error.code], code: error.code, detail: error.message, facts: factsOf(error) }
   }
   const detail = 'The server failed in a way that nobody foresaw. Its log has the error under this request id.'
   return { status: 500, code: 'internal_error', detail, facts: {} }
 }
+
+const isOfDatabase = ({ code }: MillraceError): boolean =>
+  STATUS[code] === 503
+    ? /^(database|connection|permission|schema|unsupported)_/.test(code)
+    : code === 'database_refused'
 
 function factsOf(error: MillraceError): Problem['facts'] {
   if (error instanceof InvalidQuery) {

@@ -1,6 +1,6 @@
 import { type Duration, type Job, type JobAttempt, JobNotFound, type Millrace, toMs } from 'millrace'
 import { contract } from '../../contract/operations.ts'
-import { type Caller, hasRole, maySee, newestFirst, tenantsToList } from '../caller.ts'
+import { type Caller, demandTenant, hasRole, maySee, newestFirst, tenantsToList } from '../caller.ts'
 import { conflict, Refusal } from '../problem.ts'
 import { Answer, given, type Route, route } from '../route.ts'
 
@@ -87,8 +87,8 @@ export const jobRoutes: readonly Route[] = [
   }),
 
   route(jobs.enqueue, async (input, { millrace, caller, by }) => {
-    const { job_type: type, payload = {}, tenant = onlyTenant(caller) } = input
-    if (tenant !== undefined) tenantsToList(caller, tenant)
+    const { job_type: type, payload = {} } = input
+    const tenant = enqueuedTenant(caller, input.tenant)
     const result = await millrace.enqueueByType(type, payload, {
       createdBy: by,
       ...given({
@@ -185,9 +185,21 @@ const msOf = (timeout: string | undefined): number | undefined =>
 /** A search is about one tenant or about all of them. */
 function searchedTenant(caller: Caller, named: string | undefined): string | undefined {
   const [tenant, ...others] = tenantsToList(caller, named)
-  if (others.length === 0) return tenant
-  throw new Refusal(400, 'tenant_needed', `Name one of your tenants: ${caller.tenants?.join(', ')}.`)
+  if (others.length === 0 && (tenant !== undefined || caller.tenants === null)) return tenant
+  throw tenantNeeded(caller)
 }
+
+/** Of a caller that acts for tenants it is always said, so that a payload that names another one is refused. */
+function enqueuedTenant(caller: Caller, named: string | undefined): string | undefined {
+  if (caller.tenants === null) return named
+  const tenant = named ?? onlyTenant(caller)
+  if (tenant === undefined) throw tenantNeeded(caller)
+  demandTenant(caller, tenant, `tenant "${tenant}"`)
+  return tenant
+}
+
+const tenantNeeded = ({ tenants }: Caller): Refusal =>
+  new Refusal(400, 'tenant_needed', `Name one of your tenants: ${tenants?.join(', ')}.`)
 
 /** A caller that acts for one tenant need not name it. */
 const onlyTenant = ({ tenants }: Caller): string | undefined => (tenants?.length === 1 ? tenants[0] : undefined)

@@ -15,7 +15,10 @@ function shown<S extends ScheduleState>(caller: Caller, schedule: S): Omit<S, 'p
 const isOwn = (caller: Caller, { options }: ScheduleState) => maySee(caller, options.tenant)
 
 async function visible(millrace: Millrace, caller: Caller, name: string) {
-  const schedule = await millrace.schedules.get(name)
+  const schedule = await millrace.schedules.get(name).catch((error: unknown) => {
+    // It suggests names, also those of other tenants.
+    throw error instanceof UnknownSchedule && caller.tenants !== null ? new UnknownSchedule(name, []) : error
+  })
   if (!isOwn(caller, schedule)) throw new UnknownSchedule(name, [])
   return schedule
 }

@@ -28,6 +28,8 @@ export class StreamHub {
     const names = [...new Set(request.topics.split(',').map((name) => name.trim()))]
     this.#demandRoom(names.length)
     const seen = versionsIn(request.lastEventId)
+    // Before anything is opened: a topic may be refused.
+    const joins = names.map((name) => this.#joining(name, caller))
     const connection = new Connection({
       isStillValid,
       onEnd: () => {
@@ -35,7 +37,6 @@ export class StreamHub {
         this.#dropIdle()
       },
     })
-    const joins = names.map((name) => this.#joining(name, caller))
     this.#connections.add(connection)
     for (const { name, channel } of joins) connection.follow(name, channel(), seen.get(name))
     return connection.response
