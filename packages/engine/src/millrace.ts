@@ -27,7 +27,7 @@ import type { EnqueueOptions, OptionsArgument } from './client/enqueue-options.t
 import type { AnyItem, EnqueueResult } from './client/enqueuer.ts'
 import { type EraseRequest, type EraseResult, Eraser } from './client/erasure.ts'
 import { Escalations } from './client/escalations.ts'
-import { Explainers, type Explanation } from './client/explain.ts'
+import { Explainers, type ExplainOptions, type Explanation } from './client/explain.ts'
 import { type FailOptions, type FailResult, failJob } from './client/fail.ts'
 import { HistorySettings } from './client/history-settings.ts'
 import { Keys } from './client/keys.ts'
@@ -242,8 +242,8 @@ export class Millrace {
   }
 
   /** Why does this job not run? What holds it, who holds it, until when, and what to do. Throws JobNotFound. */
-  explain(id: string): Promise<Explanation> {
-    return this.#typed(this.#explainers.explain(id))
+  explain(id: string, options: ExplainOptions = {}): Promise<Explanation> {
+    return this.#typed(this.#explainers.explain(id, options))
   }
 
   /** Gives a waiting job another priority: lower runs first. */

@@ -38,6 +38,11 @@ export interface Explanation {
   readonly unknown: readonly string[]
 }
 
+export interface ExplainOptions {
+  /** The tenants that may be named besides the job's own: for callers who may know of no other. Default: all. */
+  tenants?: readonly string[]
+}
+
 /** By what holds a job. Each is complete: the compiler refuses a mechanism without an answer. */
 const explainers: Readonly<Record<Mechanism, Explainer>> = {
   due: explainDue,
@@ -68,7 +73,7 @@ export class Explainers {
     this.#services = services
   }
 
-  async explain(id: string): Promise<Explanation> {
+  async explain(id: string, { tenants }: ExplainOptions = {}): Promise<Explanation> {
     const { db, clock, registry } = this.#services
     const found = isJobId(id) ? await jobGet(db, id) : undefined
     if (found === undefined) throw new JobNotFound(id, 'it never existed, or its time in the archive is over.')
@@ -84,10 +89,13 @@ export class Explainers {
     const now = clock.databaseNow()
     const look = { db, now, registry: await knownContracts(this.#services), workers: await workerList(db) }
     const reasons = await reasonsOf(found, look)
-    const ahead = await explainAhead(db, now, id)
-    const expectedAt = expectationOf(reasons, ahead, now ?? new Date())
+    const all = await explainAhead(db, now, id)
+    const expectedAt = expectationOf(reasons, all, now ?? new Date())
     const unknown = unknownOfWaiting(job, look, reasons)
-    return { job, reasons, ahead, expectedAt, workflow, unknown, summary: reasons[0]?.sentence ?? turnOf(job, ahead) }
+    const ahead =
+      tenants === undefined ? all : { ...all, others: all.others.filter(([name]) => tenants.includes(name)) }
+    const summary = reasons[0]?.sentence ?? turnOf(job, ahead, all.others.length)
+    return { job, reasons, ahead, expectedAt, workflow, unknown, summary }
   }
 }
 
@@ -111,17 +119,19 @@ function bufferOf({ workerId, startedAt }: Job): string {
   return `It was claimed ahead at ${startedAt?.toISOString()}, and waits for a slot in the buffer of worker ${workerId}. If none is free within half a second, it goes back to its queue.`
 }
 
-function turnOf(job: Job, { own, others, running }: Ahead): string {
+/** `count` is of all other tenants; `others` are those that may be named. */
+function turnOf(job: Job, { own, others, running }: Ahead, count: number): string {
   const first =
     own === 0
       ? 'It is next'
       : `${own}${own === 10_000 ? ' or more' : ''} due ${own === 1 ? 'job comes' : 'jobs come'} first`
   const whose = job.tenant === null ? '' : ` among the jobs of tenant "${job.tenant}"`
   const names = others.slice(0, 3).map(([tenant]) => `"${tenant}"`)
+  const list = names.length === 0 ? '' : `: ${names.join(', ')}${count > names.length ? ' …' : ''}`
   const among =
-    others.length === 0
+    count === 0
       ? ''
-      : `; ${others.length === 50 ? '50 or more' : others.length} other ${others.length === 1 ? 'tenant has' : 'tenants have'} work waiting: ${names.join(', ')}${others.length > 3 ? ' …' : ''}`
+      : `; ${count === 50 ? '50 or more' : count} other ${count === 1 ? 'tenant has' : 'tenants have'} work waiting${list}`
   return `It waits for a free slot of queue "${job.queue}", where ${running} ${running === 1 ? 'job runs' : 'jobs run'}. ${first}${whose}${among}.`
 }
 

@@ -153,6 +153,9 @@ describe('why a job does not run', () => {
       'It waits for a free slot of queue "a", where 2 jobs run. 2 due jobs come first among the jobs of tenant "x"; 1 other tenant has work waiting: "y".',
     )
     expect(expectedAt).toBeNull()
+    const told = await t.millrace.explain(id, { tenants: ['x'] })
+    expect(told.ahead).toMatchObject({ own: 2, others: [] })
+    expect(told.summary).toMatch(/tenant "x"; 1 other tenant has work waiting\.$/)
   })
 
   test('several things at once: what nobody can wait out comes first', async () => {
