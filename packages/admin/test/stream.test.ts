@@ -145,6 +145,28 @@ test("a tenant's caller follows its own jobs, and nothing of the others", async 
   expect(await hidden.next()).toMatchObject({ data: { value: null } })
 })
 
+test('a stream ends at its next check once its token is revoked', async () => {
+  const { secret } = await t.millrace.tokens.create({ name: 'leaver', role: 'viewer', by: 'test' })
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+  try {
+    await using stream = await open('queues', { as: secret })
+    await using other = await open('jobs')
+    expect(await stream.next()).toMatchObject({ event: 'queues' })
+    expect(await other.next()).toMatchObject({ event: 'jobs' })
+    await t.millrace.tokens.revoke('leaver', { by: 'test' })
+    vi.advanceTimersByTime(60_000)
+    const rest: string[] = []
+    for (let next = await stream.next(); next !== undefined; next = await stream.next())
+      rest.push(next.event === 'end' ? next.data.reason : next.event)
+    expect(rest.at(-1)).toBe('the token or session is not valid any more')
+    // The stream of a token that is in force goes on.
+    const { id } = await t.millrace.enqueue(mail, {})
+    expect(await other.next()).toMatchObject({ data: { kind: 'change', value: [{ id }] } })
+  } finally {
+    vi.useRealTimers()
+  }
+})
+
 test('an unknown topic is refused with those that exist', async () => {
   const answer = await t.call('GET /admin/api/stream?topics=weather', { token })
   expect(answer).toMatchObject({ status: 400, body: { detail: expect.stringContaining('queues') } })

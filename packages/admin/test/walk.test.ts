@@ -4,6 +4,7 @@ import { defineJob, defineQueues, defineWorkflow, implement, Unrecoverable } fro
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { jobEvent } from '../../engine/test/support/setup.ts'
+import { leastRequest, type Things } from './support/least-request.ts'
 import { type AdminSetup, type Heard, setup } from './support/setup.ts'
 
 const queues = defineQueues({ mail: { priority: 50, concurrency: 5 } })
@@ -18,7 +19,7 @@ const OWNER = 'owner-canary'
 const all = operations()
 
 let t: AdminSetup
-let things: Record<string, string>
+let things: Things
 
 beforeAll(async () => {
   t = await setup([mail, doomed], { workflows: [onboarding] })
@@ -42,80 +43,22 @@ beforeAll(async () => {
     payload: {},
   } as const
   await millrace.schedules.create({ ...schedule, name: 'theirs', tenant: OWNER, by: 'ann' })
+  const bulk = { action: 'prioritise', query: 'type:MAIL', priority: 3 } as const
   things = {
     job: waiting.id,
     letter: letter?.id ?? '',
     workflow: (await millrace.workflows.start(onboarding, undefined, { tenant: OWNER })).id,
     schedule: 'theirs',
     tenant: OWNER,
+    bulk: (await millrace.bulk.start({ ...bulk, tenant: OWNER }, { by: OWNER })).id,
   }
 })
 afterAll(() => t[Symbol.asyncDispose]())
 
-/** Path parameters that name a thing of the owner. */
-function pathOf({ path }: Endpoint): string {
-  const [, room = ''] = /^\/admin\/api\/([\w-]+)/.exec(path) ?? []
-  const named: Record<string, string | undefined> = {
-    jobs: things.job,
-    'dead-letters': things.letter,
-    workflows: things.workflow,
-    schedules: things.schedule,
-    correlations: 'shared',
-  }
-  return path.replace(/:(\w+)/g, (_, name: string) => {
-    if (name === 'tenant') return OWNER
-    return encodeURIComponent(named[room] ?? (name === 'type' ? 'MAIL' : '1'))
-  })
-}
-
-/** As little as each operation needs. */
-const bodies: Record<string, object> = {
-  'jobs.enqueue': { job_type: 'MAIL', payload: {} },
-  'jobs.fail': { reason: 'test' },
-  'jobs.prioritise': { priority: 3 },
-  'jobs.prune': { olderThan: '300d' },
-  'deadLetters.prune': { olderThan: '300d' },
-  'schedules.pause': { reason: 'test' },
-  'schedules.edit': { when: null },
-  'schedules.backfill': { from: '2026-01-01T00:00:00Z', to: '2026-01-01T00:00:00Z' },
-  'budgets.adjust': { limit: 5 },
-  'tenants.suspend': { reason: 'test' },
-  'tenants.delete': { reason: 'test' },
-  'tenants.limit': { jobs: 5, over: 'warn' },
-  'workers.quiet': { reason: 'test' },
-  'workers.stop': { reason: 'test' },
-  'limits.set': { running: 5 },
-  'pauses.set': { queue: 'mail', reason: 'test' },
-  'pauses.end': { queue: 'mail' },
-  'keys.continue': { queue: 'mail', key: 'k' },
-  'access.createToken': { name: 'made by the walk' },
-  'workflows.signal': { payload: {} },
-  'alerts.silence': { reason: 'test', for: '1h' },
-  'escalations.acknowledge': { ids: ['1'] },
-  'escalations.resend': { ids: ['1'] },
-}
-
-const queries: Record<string, string> = {
-  'stream.open': '?topics=jobs',
-  'jobs.search': '?q=type:MAIL',
-  'jobs.count': '?q=type:MAIL',
-  'jobs.suggest': '?q=tenant:&position=7',
-  'reports.runs': '?since=24h',
-  'reports.series': '?since=24h&step=hour',
-}
-
-function bodyOf(name: string, { path }: Endpoint): object {
-  if (/^actions\..*DeadLetter/.test(name)) return { 'dead-letter-ids': [things.letter] }
-  if (/dead-letters\/(acknowledge|redrive|resolve|ignore|note)$/.test(path))
-    return { ids: [things.letter], ...(path.endsWith('note') && { note: 'n' }) }
-  return bodies[name] ?? {}
-}
-
 function send(name: string, endpoint: Endpoint, token?: string): Promise<Heard> {
-  const query = queries[name] ?? ''
-  const body = endpoint.method === 'GET' ? undefined : bodyOf(name, endpoint)
+  const { line, body } = leastRequest({ name, endpoint }, things)
   // Each from an address of its own: many wrong tokens from one are refused unseen.
-  return t.call(`${endpoint.method} ${pathOf(endpoint)}${query}`, { token, body, from: name })
+  return t.call(line, { token, body, from: name })
 }
 
 const permitted = ({ permission }: Endpoint, role: Role) => permission !== 'public' && RANK[role] >= RANK[permission]

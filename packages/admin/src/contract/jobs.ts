@@ -92,14 +92,33 @@ const explanation = z.object({
 
 const warning = z.object({ code: z.string(), message: z.string() })
 
+const query = z.string().max(10_000).describe('In the query language: `status:dead queue:mail attempt:>3`')
+const order = z.enum(['newest', 'oldest']).optional()
+const after = z.string().max(1000).optional()
+const timeout = duration.optional().describe('How long to look, at most 30s. Default 2s')
+
+const page = z.object({
+  jobs: z.array(job),
+  next: z.string().nullable().describe('Of the next page: `after` of a query, `before` of a list by fields'),
+  scanned: z
+    .object({ rows: z.number(), from: time.nullable(), to: time.nullable() })
+    .nullable()
+    .describe('The jobs that were looked at one by one; null: an index had the answer'),
+})
+
 export const list = endpoint({
   method: 'GET',
   path: JOBS,
   permission: 'viewer',
   scope: 'tenant',
   summary: 'List jobs, live and archived, newest first',
-  description: 'For the next page pass the id of the last job as `before`.',
+  description:
+    'Either by fields, or by a query as `jobs.search` does: `q` goes with `order`, `after` and `timeout`, the fields with `before`.',
   input: z.object({
+    q: query.optional(),
+    order,
+    after,
+    timeout,
     status: jobStatus.optional(),
     queue: name.optional(),
     type: name.optional(),
@@ -108,41 +127,28 @@ export const list = endpoint({
     before: id.optional(),
     limit: pageSize(1000),
   }),
-  output: z.object({ jobs: z.array(job), next: z.string().nullable().describe('The `before` of the next page') }),
+  output: page,
 })
-
-const query = z.string().max(10_000).describe('In the query language: `status:dead queue:mail attempt:>3`')
-const timeout = duration.optional().describe('How long to look, at most 30s. Default 2s')
 
 export const search = endpoint({
   method: 'GET',
   path: `${JOBS}/search`,
-  permission: 'operator',
+  permission: 'viewer',
   scope: 'tenant',
   summary: 'Find jobs by a query',
   description:
-    'Queries may ask for payloads, so this needs an operator. For the next page pass `next` as `after`. `scanned` says what was looked at one by one. Callers of several tenants name one.',
-  input: z.object({
-    q: query,
-    tenant: name.optional(),
-    order: z.enum(['newest', 'oldest']).optional(),
-    after: z.string().max(1000).optional(),
-    timeout,
-    limit: pageSize(1000),
-  }),
-  output: z.object({
-    jobs: z.array(job),
-    next: z.string().nullable(),
-    scanned: z.object({ rows: z.number(), from: time.nullable(), to: time.nullable() }).nullable(),
-  }),
+    'The terms `payload`, `error` and `reason` need an operator. For the next page pass `next` as `after`. Callers of several tenants name one.',
+  input: z.object({ q: query, tenant: name.optional(), order, after, timeout, limit: pageSize(1000) }),
+  output: page,
 })
 
 export const count = endpoint({
   method: 'GET',
   path: `${JOBS}/count`,
-  permission: 'operator',
+  permission: 'viewer',
   scope: 'tenant',
   summary: 'Count the jobs that fit a query, up to a cap',
+  description: 'The terms `payload`, `error` and `reason` need an operator.',
   input: z.object({ q: query, tenant: name.optional(), timeout }),
   output: z.object({ count: z.number(), isCapped: z.boolean() }),
 })
@@ -153,6 +159,7 @@ export const suggest = endpoint({
   permission: 'operator',
   scope: 'tenant',
   summary: 'Suggest what may stand at a position of a query, with counts',
+  description: 'The other terms of the query count, and they may be about payloads: so it needs an operator.',
   input: z.object({ q: query, position: z.coerce.number<number | string>().int().min(0), tenant: name.optional() }),
   output: z.object({
     of: z.string().nullable(),

@@ -4,6 +4,7 @@ import * as actions from './actions.ts'
 import * as audit from './audit.ts'
 import * as breakers from './breakers.ts'
 import * as budgets from './budgets.ts'
+import * as bulk from './bulk.ts'
 import * as catalogue from './catalogue.ts'
 import * as deadLetters from './dead-letters.ts'
 import type { Endpoint } from './endpoint.ts'
@@ -33,6 +34,15 @@ export const contract = {
     prioritise: jobs.prioritise,
     prune: jobs.prune,
     correlation: jobs.correlation,
+  },
+  bulk: {
+    preview: bulk.preview,
+    start: bulk.start,
+    list: bulk.list,
+    get: bulk.get,
+    items: bulk.items,
+    cancel: bulk.cancel,
+    undo: bulk.undo,
   },
   deadLetters: {
     list: deadLetters.list,

@@ -9,6 +9,7 @@ import { AuthFailures } from './auth-failures.ts'
 import { demandRole, demandUnscoped } from './caller.ts'
 import { accessRoutes } from './handlers/access.ts'
 import { actionRoutes } from './handlers/actions.ts'
+import { bulkRoutes } from './handlers/bulk.ts'
 import { catalogueRoutes } from './handlers/catalogue.ts'
 import { deadLetterRoutes } from './handlers/dead-letters.ts'
 import { governanceRoutes } from './handlers/governance.ts'
@@ -67,6 +68,7 @@ export type AdminContext = Context<Env>
 
 const ownRoutes: readonly Route[] = [
   ...jobRoutes,
+  ...bulkRoutes,
   ...deadLetterRoutes,
   ...queueRoutes,
   ...tenantRoutes,

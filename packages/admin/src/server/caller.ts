@@ -32,6 +32,17 @@ export function tenantsToList(caller: Caller, named: string | undefined): readon
   return caller.tenants ?? [undefined]
 }
 
+/** For calls that are about one tenant, or about all of them. */
+export function oneTenant(caller: Caller, named: string | undefined): string | undefined {
+  const [tenant, ...others] = tenantsToList(caller, named)
+  // Of no tenant at all, it must not become a call about all of them.
+  if (others.length === 0 && (tenant !== undefined || caller.tenants === null)) return tenant
+  throw tenantNeeded(caller)
+}
+
+export const tenantNeeded = ({ tenants }: Caller): Refusal =>
+  new Refusal(400, 'tenant_needed', `Name one of your tenants: ${tenants?.join(', ')}.`)
+
 /** For changes of what several tenants share. */
 export function demandUnscoped(caller: Caller): void {
   if (caller.tenants === null) return

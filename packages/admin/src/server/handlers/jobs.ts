@@ -1,16 +1,27 @@
-import { type Duration, type Job, type JobAttempt, JobNotFound, type Millrace, toMs } from 'millrace'
+import { type Duration, type Job, type JobAttempt, JobNotFound, type Millrace, searchFields, toMs } from 'millrace'
+import type { z } from 'zod'
 import { contract } from '../../contract/operations.ts'
-import { type Caller, demandTenant, hasRole, maySee, newestFirst, tenantsToList } from '../caller.ts'
+import {
+  type Caller,
+  demandRole,
+  demandTenant,
+  hasRole,
+  maySee,
+  newestFirst,
+  oneTenant,
+  tenantNeeded,
+  tenantsToList,
+} from '../caller.ts'
 import { conflict, Refusal } from '../problem.ts'
 import { Answer, given, type Route, route } from '../route.ts'
 
 const { jobs } = contract
 const PAGE = 50
 
-/** Without what only operators may see. */
-export function shownJob<J extends Job>(caller: Caller, job: J): Omit<J, 'payload' | 'result'> {
+/** Without what only operators may see. A job alone has its log lines, one of a list has none. */
+export function shownJob<J extends Job>(caller: Caller, job: J): Omit<J, 'payload' | 'result' | 'logs'> {
   if (hasRole(caller, 'operator')) return job
-  const { payload: _, result: __, ...rest } = job
+  const { payload: _, result: __, logs: ___, ...rest } = job as J & { logs?: unknown }
   return rest
 }
 
@@ -36,36 +47,33 @@ const runsNow = (id: string) =>
   conflict('running', `Job ${id} runs at this moment, so nothing was changed. Cancel it, or wait until it has ended.`)
 
 export const jobRoutes: readonly Route[] = [
-  route(jobs.list, async ({ tenant, limit = PAGE, ...filter }, { millrace, caller }) => {
-    const lists = await eachTenant(tenantsToList(caller, tenant), (each) =>
-      millrace.jobs({ ...given({ ...filter, tenant: each }), limit }),
-    )
-    const page = newestFirst(lists, limit)
-    const next = page.length === limit ? (page.at(-1)?.id ?? null) : null
-    return { jobs: page.map((job) => shownJob(caller, job)), next }
+  route(jobs.list, async ({ q, order, after, timeout, ...listed }, { millrace, caller }) => {
+    const asked = given({ q, order, after, timeout })
+    if (Object.keys(asked).length === 0) return jobList(millrace, caller, listed)
+    const { tenant, limit, ...fields } = listed
+    const [field] = Object.keys(given(fields))
+    if (field === undefined) return jobSearch(millrace, caller, { ...asked, q: q ?? '', tenant, limit })
+    const instead = field === 'before' ? 'pass `next` as `after`' : 'say it in the query'
+    throw new Refusal(400, 'invalid_request', `\`${field}\` does not go with a query: ${instead}.`)
   }),
 
-  route(jobs.search, async ({ q, tenant, timeout, ...page }, { millrace, caller }) => {
-    const scope = { tenant: searchedTenant(caller, tenant), timeoutMs: msOf(timeout) }
-    const found = await millrace.search.jobs(q, given({ ...page, ...scope }))
-    return { ...found, jobs: found.jobs.map((job) => shownJob(caller, job)) }
-  }),
+  route(jobs.search, (search, { millrace, caller }) => jobSearch(millrace, caller, search)),
 
-  route(jobs.count, async ({ q, tenant, timeout }, { millrace, caller }) =>
-    millrace.search.count(q, given({ tenant: searchedTenant(caller, tenant), timeoutMs: msOf(timeout) })),
-  ),
+  route(jobs.count, async ({ q, tenant, timeout }, { millrace, caller }) => {
+    demandTerms(millrace, caller, q)
+    return millrace.search.count(q, given({ tenant: oneTenant(caller, tenant), timeoutMs: msOf(timeout) }))
+  }),
 
   route(jobs.suggest, async ({ q, position, tenant }, { millrace, caller }) =>
-    millrace.search.suggest(q, position, given({ tenant: searchedTenant(caller, tenant) })),
+    millrace.search.suggest(q, position, given({ tenant: oneTenant(caller, tenant) })),
   ),
 
   route(jobs.get, async ({ id }, { millrace, caller }) => {
     const job = await visibleJob(millrace, caller, id)
-    const { logs: _, ...withoutLogs } = job
     const attempts = await millrace.attempts(id)
     const letter = job.status === 'dead' ? await millrace.deadLetters.ofJob(id) : undefined
     return {
-      ...shownJob(caller, hasRole(caller, 'operator') ? job : withoutLogs),
+      ...shownJob(caller, job),
       attempts: attempts.map((attempt) => shownAttempt(caller, attempt)),
       steps: await millrace.steps(id),
       deadLetter: letter === undefined ? null : { id: letter.id, status: letter.status },
@@ -79,11 +87,9 @@ export const jobRoutes: readonly Route[] = [
 
   route(jobs.explain, async ({ id }, { millrace, caller }) => {
     await visibleJob(millrace, caller, id)
-    const explanation = await millrace.explain(id)
-    const { ahead } = explanation
     // The names of other tenants are theirs.
-    const others = (ahead?.others ?? []).filter(([tenant]) => maySee(caller, tenant))
-    return { ...explanation, job: shownJob(caller, explanation.job), ahead: ahead && { ...ahead, others } }
+    const explanation = await millrace.explain(id, caller.tenants === null ? {} : { tenants: caller.tenants })
+    return { ...explanation, job: shownJob(caller, explanation.job) }
   }),
 
   route(jobs.enqueue, async (input, { millrace, caller, by }) => {
@@ -182,11 +188,37 @@ export const jobRoutes: readonly Route[] = [
 const msOf = (timeout: string | undefined): number | undefined =>
   timeout === undefined ? undefined : toMs(timeout as Duration, 'timeout')
 
-/** A search is about one tenant or about all of them. */
-function searchedTenant(caller: Caller, named: string | undefined): string | undefined {
-  const [tenant, ...others] = tenantsToList(caller, named)
-  if (others.length === 0 && (tenant !== undefined || caller.tenants === null)) return tenant
-  throw tenantNeeded(caller)
+type ListInput = z.output<typeof jobs.list.input>
+
+async function jobList(
+  millrace: Millrace,
+  caller: Caller,
+  { tenant, limit = PAGE, ...filter }: Omit<ListInput, 'q' | 'order' | 'after' | 'timeout'>,
+) {
+  const lists = await eachTenant(tenantsToList(caller, tenant), (each) =>
+    millrace.jobs({ ...given({ ...filter, tenant: each }), limit }),
+  )
+  const page = newestFirst(lists, limit)
+  const next = page.length === limit ? (page.at(-1)?.id ?? null) : null
+  return { jobs: page.map((job) => shownJob(caller, job)), next, scanned: null }
+}
+
+async function jobSearch(millrace: Millrace, caller: Caller, search: z.output<typeof jobs.search.input>) {
+  const { q, tenant, timeout, ...page } = search
+  demandTerms(millrace, caller, q)
+  const scope = { tenant: oneTenant(caller, tenant), timeoutMs: msOf(timeout) }
+  const found = await millrace.search.jobs(q, given({ ...page, ...scope }))
+  return { ...found, jobs: found.jobs.map((job) => shownJob(caller, job)) }
+}
+
+/** Payloads are hidden from viewers, and texts are looked through job by job. */
+const OPERATORS_FIELDS: ReadonlySet<string> = new Set(
+  searchFields.filter(({ isScanned }) => isScanned).map(({ name }) => name),
+)
+
+function demandTerms(millrace: Millrace, caller: Caller, q: string): void {
+  const { query } = millrace.search.read(q)
+  if (query?.conditions.some(({ field }) => OPERATORS_FIELDS.has(field))) demandRole(caller, 'operator')
 }
 
 /** Of a caller that acts for tenants it is always said, so that a payload that names another one is refused. */
@@ -197,9 +229,6 @@ function enqueuedTenant(caller: Caller, named: string | undefined): string | und
   demandTenant(caller, tenant, `tenant "${tenant}"`)
   return tenant
 }
-
-const tenantNeeded = ({ tenants }: Caller): Refusal =>
-  new Refusal(400, 'tenant_needed', `Name one of your tenants: ${tenants?.join(', ')}.`)
 
 /** A caller that acts for one tenant need not name it. */
 const onlyTenant = ({ tenants }: Caller): string | undefined => (tenants?.length === 1 ? tenants[0] : undefined)
