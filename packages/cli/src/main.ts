@@ -10,7 +10,7 @@ import { budgetsCommand } from './commands/budgets.ts'
 import { bulkCommand } from './commands/bulk.ts'
 import { cancelCommand } from './commands/cancel.ts'
 import { completionCommand } from './commands/completion.ts'
-import { deadCommand } from './commands/dead.ts'
+import { deadCommand, redriveCommand } from './commands/dead.ts'
 import { devCommand } from './commands/dev.ts'
 import { doctorCommand } from './commands/doctor.ts'
 import { encryptionKeysCommand } from './commands/encryption-keys.ts'
@@ -108,6 +108,7 @@ export function program(): Command {
     .addCommand(prioritiseCommand())
     .addCommand(bulkCommand())
     .addCommand(deadCommand())
+    .addCommand(redriveCommand().summary('the same as `dead redrive`'))
     .addCommand(workflowsCommand())
     .addCommand(pauseCommand())
     .addCommand(resumeCommand())

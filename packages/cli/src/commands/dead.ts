@@ -86,7 +86,8 @@ function showCommand(): Command {
   return addRemoteOptions(command).action(show)
 }
 
-function redriveCommand(): Command {
+/** Also as `millrace redrive`: what one wants at night should be short. */
+export function redriveCommand(): Command {
   const command = new Command('redrive')
     .description(
       'Give each a new job of the same work. Name them by id, or by a filter: then all pending ones that fit.',
