@@ -74,14 +74,14 @@ describe('ctx.transaction', () => {
     await using t = await setup()
     await t.sql('create table ledger (n int)')
     const slow = defineJob({ type: 'slow', queue: queues.default, payload: z.object({}), timeout: '100ms' })
-    const { millrace } = await t.working([
-      implement(slow, (_, ctx) =>
-        ctx.transaction(async (tx) => {
-          await tx.query('insert into ledger values (1)')
-          if (!ctx.signal.aborted) await once(ctx.signal, 'abort')
-        }),
-      ),
-    ])
+    const handler = implement(slow, (_, ctx) =>
+      ctx.transaction(async (tx) => {
+        await tx.query('insert into ledger values (1)')
+        if (!ctx.signal.aborted) await once(ctx.signal, 'abort')
+      }),
+    )
+    // At twice its timeout a run is stuck and dies, and a busy machine may stand still for that long.
+    const { millrace } = await t.working([handler], { stuckAfter: '20s' })
     const { id } = await millrace.enqueue(slow, {})
     expect(await jobEvent(millrace, 'job_retry_scheduled', id)).toMatchObject({ failure: { class: 'TimedOut' } })
     expect(await t.sql('select * from ledger')).toEqual([])
