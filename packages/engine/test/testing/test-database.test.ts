@@ -26,6 +26,8 @@ const templates = async () =>
 const ownSchema = () => `s${Math.random().toString(36).slice(2, 8)}`
 
 async function withOwnTemplate<Result>(schema: string, make: () => Promise<Result>): Promise<[string, Result]> {
+  // Other files run beside this one, and may make the template of the usual schema meanwhile: now it is there.
+  await (await testDatabase({ server })).drop()
   const before = await templates()
   const made = await make()
   const added = (await templates()).filter((name) => !before.includes(name))
