@@ -102,11 +102,17 @@ function report(
   findings.figure('looks at the table', watched.looks)
 }
 
-/** Within a list that one transaction has written, jobs end as they stand in it. */
+/**
+ * Within a list that one transaction has written, jobs end as they stand in it. Only the first end of a job counts: the handler
+ * of a worker that was frozen ends later, too, but its run was taken away and the job has run again since.
+ */
 function outOfOrder(world: World): number {
   let count = 0
   const last = new Map<string, number>()
+  const ended = new Set<string>()
   for (const { n } of world.history.runs('ended').filter((fact) => fact.n.startsWith('ordered/'))) {
+    if (ended.has(n)) continue
+    ended.add(n)
     const [, key, place] = n.split('/') as [string, string, string]
     const [round, i] = place.split('-').map(Number) as [number, number]
     const position = round * PER_ROUND.ordered + i
