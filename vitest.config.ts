@@ -38,6 +38,7 @@ export default defineConfig({
           include: [
             'packages/*/test/**/*.test.ts',
             'workloads/*/test/**/*.test.ts',
+            'examples/*/test/**/*.test.ts',
             'bench/test/**/*.test.ts',
             'test/**/*.test.ts',
           ],
