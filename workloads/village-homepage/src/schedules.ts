@@ -1,0 +1,39 @@
+// When the village's jobs come by themselves. A schedule without a handler would be orphaned: only built types have one.
+import { cron, defineSchedule, type Implementation, type Schedule, skip } from 'millrace'
+import { untaggedCount } from './feeds/feed-store.ts'
+import type { VillageParts } from './village-parts.ts'
+
+export function villageSchedules(parts: VillageParts, handlers: readonly Implementation[]): Schedule[] {
+  const built = new Set(handlers.map(({ contract }) => contract.type))
+  return allSchedules(parts).filter(({ job }) => built.has(job.type))
+}
+
+function allSchedules({ contracts, database }: VillageParts): Schedule[] {
+  const { RSS_FEED_REFRESH, WEATHER_REFRESH, AI_TAGGING } = contracts
+  return [
+    defineSchedule({ name: 'rss-feed-refresh', job: RSS_FEED_REFRESH, when: cron('*/5 * * * *'), payload: {} }),
+    defineSchedule({
+      name: 'weather-forecast',
+      job: WEATHER_REFRESH,
+      when: cron('0 * * * *'),
+      payload: { kind: 'forecast' },
+      missed: 'skip',
+    }),
+    defineSchedule({
+      name: 'weather-alerts',
+      job: WEATHER_REFRESH,
+      when: cron('*/15 * * * *'),
+      payload: { kind: 'alerts' },
+      missed: 'skip',
+    }),
+    defineSchedule({
+      name: 'ai-tagging',
+      job: AI_TAGGING,
+      when: cron('0 * * * *'),
+      async payload() {
+        const untagged = await untaggedCount(database)
+        return untagged === 0 ? skip('nothing to tag') : { trigger: 'scheduled' as const, untagged_count: untagged }
+      },
+    }),
+  ]
+}

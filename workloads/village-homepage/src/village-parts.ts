@@ -1,0 +1,13 @@
+// What handlers, schedules, routes and pages of the village are built from. They get it by their constructors.
+import type { VillageConfig } from './config/read.ts'
+import type { VillageContracts } from './contracts.ts'
+import type { VillageDatabase } from './database/pool.ts'
+import type { Outside } from './outside/outside.ts'
+
+export interface VillageParts {
+  readonly config: VillageConfig
+  readonly contracts: VillageContracts
+  readonly database: VillageDatabase
+  readonly outside: Outside
+  readonly clock: { now(): Date }
+}

@@ -1,0 +1,61 @@
+// Village Homepage: the start page of a community, as a workload.
+import type { StartContext, Workload } from '@millrace/cli/workload'
+import { readConfig, type VillageConfig } from './config/read.ts'
+import { contractList, villageContracts } from './contracts.ts'
+import { VillageDatabase } from './database/pool.ts'
+import { villageHandlers } from './handlers.ts'
+import { Outside } from './outside/outside.ts'
+import { type Sandbox, standsOf } from './outside/services.ts'
+import { villageSchedules } from './schedules.ts'
+import { villageMetrics } from './telemetry/metrics.ts'
+import type { VillageParts } from './village-parts.ts'
+
+export interface VillageOptions {
+  /** Default: application.yaml, see readConfig. */
+  readonly config?: VillageConfig
+  /** Starts what stands in for outside services. Only `millrace dev` calls it. */
+  readonly sandbox?: (context: StartContext, parts: VillageParts) => Promise<Sandbox>
+}
+
+const MIGRATIONS = new URL('../../migrations/', import.meta.url)
+
+export function villageHomepage({ config = readConfig(), sandbox: startSandbox }: VillageOptions = {}): Workload {
+  const contracts = villageContracts(config)
+  const parts: VillageParts = {
+    config,
+    contracts,
+    database: new VillageDatabase(),
+    outside: new Outside(config),
+    clock: { now: () => new Date() },
+  }
+  const handlers = villageHandlers(parts)
+  return {
+    name: 'village-homepage',
+    version: '0.1.0',
+    migrations: { schema: 'village', folder: MIGRATIONS },
+    jobs: contractList(contracts),
+    handlers,
+    schedules: villageSchedules(parts, handlers),
+    metrics: villageMetrics,
+    async start(context) {
+      const { database, outside } = parts
+      const stands = standsOf(config, context)
+      database.open(context.databaseUrl, {
+        onError: (error) => context.logger.warn({ error: error.message }, 'an idle connection of the village broke'),
+      })
+      const names = Object.entries(stands)
+      const needsSandbox = names.some(([, stand]) => stand === 'sandbox')
+      const sandbox = needsSandbox ? await startSandbox?.(context, parts) : undefined
+      outside.open(stands, sandbox)
+      if (sandbox !== undefined) context.announce('Sandbox', sandbox.url)
+      if (context.mode === 'dev') for (const [name, stand] of names) context.announce(name, stand)
+      return {
+        async stop() {
+          await outside.close()
+          await sandbox?.stop()
+          await database.close()
+        },
+      }
+    },
+  }
+}
