@@ -1,4 +1,4 @@
-// Customers: places orders at a steady pace, and asks for the day's report or a kept page now and then.
+// Customers of both shops: places orders at a steady pace, and asks for the day's report or a kept page now and then.
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger, Millrace } from 'millrace'
@@ -6,6 +6,7 @@ import pg from 'pg'
 import { confirmOrder, reportDay } from './contracts.ts'
 import { isNth } from './nth.ts'
 import { keepPage } from './pages.ts'
+import { shopOf } from './shops.ts'
 
 export interface Pace {
   readonly ordersPerSecond: number
@@ -59,19 +60,20 @@ export class Traffic {
   /** The order, its job and its workflow exist together, or none does: nothing is forgotten, no job finds its order missing. */
   async #placeOrder(): Promise<void> {
     const { millrace } = this.#services
+    const tenant = shopOf(this.#placed + 1)
     const amountCents = 100 + Math.floor(Math.random() * 20_000)
     const tx = await this.#pool.connect()
     try {
       await tx.query('begin')
       const { rows } = await tx.query<{ id: string }>(
-        'insert into demo.orders (amount_cents) values ($1) returning id',
-        [amountCents],
+        'insert into order_desk.orders (shop, amount_cents) values ($1, $2) returning id',
+        [tenant, amountCents],
       )
       const orderId = (rows[0] as { id: string }).id
-      await millrace.enqueue(confirmOrder, { orderId, amountCents }, { tx })
+      await millrace.enqueue(confirmOrder, { orderId, amountCents }, { tx, tenant })
       if (isNth(this.#placed + 1, this.#pace.keepEveryOrders)) {
         const name = `order-${orderId}-${randomUUID().slice(0, 8)}`
-        await millrace.workflows.start(keepPage, { orderId, name }, { tx })
+        await millrace.workflows.start(keepPage, { orderId, name }, { tx, tenant })
       }
       await tx.query('commit')
       tx.release()

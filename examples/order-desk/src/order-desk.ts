@@ -1,11 +1,12 @@
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Workload } from '@millrace/cli/workload'
-import { confirmOrder, reportDay, sendReceipt } from './contracts.ts'
+import { confirmOrder, printLabel, reportDay, screenOrder, sendReceipt } from './contracts.ts'
 import { type Desk, handlersAt } from './handlers.ts'
 import { makeFolders, pageHandlersAt } from './page-handlers.ts'
 import { capturePage, compressPage, keepPage, removeFile, uploadPage } from './pages.ts'
 import { Receiver, type Trouble } from './receiver.ts'
+import { registerShops } from './shops.ts'
 import { createTables } from './tables.ts'
 import { type Pace, Traffic } from './traffic.ts'
 
@@ -23,7 +24,7 @@ export interface OrderDesk extends Workload {
   readonly receiver: Receiver
 }
 
-/** Orders come in, are entered into a ledger exactly once, each gets a receipt over HTTP, and some pages are kept. */
+/** Orders of two shops come in, are entered into a ledger exactly once, get a label and a receipt, and some pages are kept. */
 export function orderDesk(options: OrderDeskOptions = {}): OrderDesk {
   const pace: Pace = {
     ordersPerSecond: options.ordersPerSecond ?? 4,
@@ -31,14 +32,30 @@ export function orderDesk(options: OrderDeskOptions = {}): OrderDesk {
     reportEveryOrders: options.reportEveryOrders ?? 40,
     keepEveryOrders: options.keepEveryOrders ?? 20,
   }
-  const trouble: Trouble = { busyEvery: options.busyEvery ?? 11, brokenEvery: options.brokenEvery ?? 17 }
-  const folder = options.folder ?? join(tmpdir(), `millrace-demo-${process.getuid?.() ?? 'pages'}`)
+  const trouble: Trouble = {
+    busyEvery: options.busyEvery ?? 11,
+    brokenEvery: options.brokenEvery ?? 17,
+    downEvery: options.downEvery ?? 150,
+    jamEvery: options.jamEvery ?? 60,
+    labelMs: options.labelMs ?? 250,
+  }
+  const folder = options.folder ?? join(tmpdir(), `millrace-order-desk-${process.getuid?.() ?? 'pages'}`)
   const atDesk = () => started(desk)
   let desk: Desk | undefined
   let receiver: Receiver | undefined
   return {
     name: 'order desk',
-    jobs: [confirmOrder, sendReceipt, reportDay, capturePage, compressPage, uploadPage, removeFile],
+    jobs: [
+      confirmOrder,
+      screenOrder,
+      printLabel,
+      sendReceipt,
+      reportDay,
+      capturePage,
+      compressPage,
+      uploadPage,
+      removeFile,
+    ],
     workflows: [keepPage],
     handlers: [...handlersAt(atDesk), ...pageHandlersAt(atDesk, options.fullEvery ?? 4)],
     get receiver() {
@@ -51,7 +68,8 @@ export function orderDesk(options: OrderDeskOptions = {}): OrderDesk {
       const receipts = await Receiver.start(trouble)
       receiver = receipts
       await makeFolders(folder)
-      desk = { millrace, receiptsUrl: receipts.url, pagesUrl: receipts.pagesUrl, folder }
+      desk = { millrace, service: receipts, folder }
+      await registerShops(millrace)
       const traffic = new Traffic(pace, { millrace, databaseUrl, logger })
       return {
         async stop() {

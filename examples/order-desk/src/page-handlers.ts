@@ -15,7 +15,7 @@ export function pageHandlersAt(desk: () => Desk, fullEvery: number): Implementat
   let uploads = 0
   return [
     implement(capturePage, async ({ orderId, name }, ctx) => {
-      const response = await fetch(`${desk().pagesUrl}/${orderId}`, { signal: ctx.signal })
+      const response = await fetch(`${desk().service.pagesUrl}/${orderId}`, { signal: ctx.signal })
       const page = await response.text()
       if (response.status === 404) throw new Unrecoverable(`Order ${orderId} has no page: ${page}`)
       if (!response.ok) throw new Error(`The page of order ${orderId} is not to be had: ${response.status} ${page}`)

@@ -1,17 +1,19 @@
 import pg from 'pg'
 
 const tables = `
-create schema if not exists demo;
+create schema if not exists order_desk;
 
-create table if not exists demo.orders (
+create table if not exists order_desk.orders (
   id           bigint generated always as identity primary key,
+  shop         text not null,
   amount_cents integer not null,
   placed_at    timestamptz not null default now()
 );
 
 -- No unique key on purpose: that every order stands here once is the engine's doing, and the test looks.
-create table if not exists demo.ledger (
+create table if not exists order_desk.ledger (
   order_id     bigint not null,
+  shop         text not null,
   amount_cents integer not null,
   entered_at   timestamptz not null default now()
 );

@@ -2,7 +2,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type OrderDeskOptions, orderDesk } from '@millrace/demo'
+import { type OrderDeskOptions, orderDesk } from '@millrace/order-desk'
 import { createMillrace, type Logger } from 'millrace'
 import pg from 'pg'
 import { freshDatabase } from '../../../packages/engine/test/support/database.ts'
@@ -14,7 +14,7 @@ export async function setup(options: OrderDeskOptions) {
   const database = await freshDatabase()
   const databaseUrl = database.url
   const folder = await mkdtemp(join(tmpdir(), 'millrace-desk-'))
-  const desk = orderDesk({ ordersPerSecond: 100, folder, ...options })
+  const desk = orderDesk({ ordersPerSecond: 100, labelMs: 0, jamEvery: 0, downEvery: 0, folder, ...options })
   const { jobs, workflows = [] } = desk
   const millrace = createMillrace({ database: databaseUrl, jobs, workflows, logger: silent })
   await desk.setup?.({ databaseUrl })

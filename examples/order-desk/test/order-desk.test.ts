@@ -1,4 +1,4 @@
-import { orderDesk } from '@millrace/demo'
+import { orderDesk } from '@millrace/order-desk'
 import { checkPayload } from 'millrace'
 import { expect, test } from 'vitest'
 import { setup } from './desk.ts'
@@ -26,9 +26,9 @@ test('every order stands in the ledger once and gets one receipt, though the rec
     owed: string
     booked: string
   }>(`
-    select (select count(*)::int from demo.orders) as placed, (select sum(amount_cents) from demo.orders) as owed,
+    select (select count(*)::int from order_desk.orders) as placed, (select sum(amount_cents) from order_desk.orders) as owed,
       count(*)::int as entered, count(distinct order_id)::int as distinct, sum(amount_cents) as booked
-    from demo.ledger`)
+    from order_desk.ledger`)
   const [books] = rows as [(typeof rows)[0]]
   expect(books).toMatchObject({ placed: ORDERS, entered: ORDERS, distinct: ORDERS, booked: books.owed })
   const accepted = [...t.desk.receiver.accepted.values()]
