@@ -1,0 +1,102 @@
+// The sandbox's page: plain HTML without script. A browser reloads it every few seconds.
+import type { SandboxState } from './control.ts'
+import { MODES, type ServiceName } from './switches.ts'
+
+const TITLES: Readonly<Record<ServiceName, string>> = {
+  feeds: 'Feeds',
+  anthropic: 'Anthropic',
+  'alpha-vantage': 'Alpha Vantage',
+  stooq: 'Stooq',
+  nws: 'Weather Service',
+  'open-meteo': 'Open-Meteo',
+  pagerduty: 'PagerDuty',
+  slack: 'Slack',
+  smtp: 'Mail server',
+}
+const MEANINGS = {
+  ok: 'answers',
+  slow: 'answers late',
+  down: 'answers 503',
+  limited: 'refuses: too many requests',
+} as const
+const SHOWN = 20
+
+export function controlPage(state: SandboxState): string {
+  return `<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="refresh" content="10"><title>Sandbox internet</title><style>${STYLE}</style></head>
+<body><header><h1>Sandbox internet</h1>
+<p>These services stand in for the outside world. Nothing here leaves this machine. Break one and watch what the jobs do.</p></header>
+<main>
+<section aria-labelledby="switches"><h2 id="switches">Switches</h2><ul class="services">${state.services.map(serviceRow).join('')}</ul></section>
+<div class="columns">
+${block('Incidents (PagerDuty)', state.incidents.map(incidentRow), 'Nobody was paged yet.')}
+${block('Messages (Slack)', state.messages.map(messageRow), 'No message yet. The first alert appears here.')}
+${block('Mail', state.mails.map(mailRow), 'No mail yet. Budget notices and the daily digest appear here.')}
+${callBlock(state)}
+</div></main></body></html>`
+}
+
+function serviceRow({ name, mode, delayMs, calls }: SandboxState['services'][number]): string {
+  const buttons = MODES.map(
+    (each) =>
+      `<button name="mode" value="${each}" title="${MEANINGS[each]}"${each === mode ? ' aria-pressed="true"' : ' aria-pressed="false"'}>${each}</button>`,
+  ).join('')
+  const late = mode === 'slow' ? ` by ${delayMs / 1000} s` : ''
+  return `<li class="${mode}"><div><strong>${TITLES[name]}</strong><span class="faint">${counted(calls, 'call')} · ${MEANINGS[mode]}${late}</span></div>
+<form method="post" action="/control/${name}" aria-label="${TITLES[name]}">${buttons}</form></li>`
+}
+
+const incidentRow = (incident: SandboxState['incidents'][number]): string =>
+  `<li><p><span class="state ${incident.state}">${incident.state}</span> ${escaped(incident.summary)}</p>
+<p class="faint">${time(incident.openedAt)} · ${escaped(incident.severity)} · ${counted(incident.triggers, 'event')} · key ${escaped(incident.dedupKey)}</p></li>`
+
+const messageRow = ({ channel, at, text, body }: SandboxState['messages'][number]): string =>
+  `<li><details><summary><span class="state">${escaped(channel)}</span> ${escaped(text)}</summary><pre>${escaped(body)}</pre></details>
+<p class="faint">${time(at)}</p></li>`
+
+const mailRow = ({ to, from, at, subject, text }: SandboxState['mails'][number]): string =>
+  `<li><details><summary>${escaped(subject)}</summary><pre>${escaped(text)}</pre></details>
+<p class="faint">${time(at)} · to ${escaped(to)} · from ${escaped(from)}</p></li>`
+
+function callBlock({ anthropic, calls }: SandboxState): string {
+  const billed = `Anthropic has billed ${counted(anthropic.calls, 'call')}, $${(anthropic.microdollars / 1e6).toFixed(4)}.`
+  const rows = calls.map(
+    ({ at, service, what, status }) =>
+      `<li class="call"><code>${status}</code> <span>${TITLES[service]}: ${escaped(what)}</span> <span class="faint">${time(at)}</span></li>`,
+  )
+  return block('Latest calls', rows, 'No call yet.', `<p class="faint">${billed}</p>`)
+}
+
+function block(title: string, rows: readonly string[], empty: string, note = ''): string {
+  const id = title.toLowerCase().replaceAll(/[^a-z]+/g, '-')
+  const more = rows.length > SHOWN ? `<p class="faint">${rows.length - SHOWN} older ones are not shown.</p>` : ''
+  const list = rows.length === 0 ? `<p class="faint">${empty}</p>` : `<ol>${rows.slice(0, SHOWN).join('')}</ol>${more}`
+  return `<section aria-labelledby="${id}"><h2 id="${id}">${title}</h2>${note}${list}</section>`
+}
+
+const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`
+const time = (at: string): string => `<time datetime="${escaped(at)}">${escaped(at.slice(11, 19))} UTC</time>`
+const escaped = (value: string): string => value.replaceAll(/[&<>"']/g, (character) => `&#${character.codePointAt(0)};`)
+
+const STYLE = `
+:root{color-scheme:light dark;--bg:#fbfbfa;--card:#fff;--ink:#1c1f23;--faint:#5c646d;--line:#dfe2e6;--accent:#1f5fbf;--good:#1a7f4b;--bad:#b3261e;--warn:#8a5a00}
+@media (prefers-color-scheme:dark){:root{--bg:#14171a;--card:#1b1f23;--ink:#e7eaee;--faint:#9aa4af;--line:#31373d;--accent:#7ab0ff;--good:#5fcf95;--bad:#ff8f86;--warn:#e6b566}}
+*{box-sizing:border-box}body{margin:0;background:var(--bg);color:var(--ink);font:15px/1.5 system-ui,sans-serif}
+header,main{max-width:1180px;margin:0 auto;padding:0 20px}header{padding-top:24px}h1{font-size:24px;margin:0}header p{color:var(--faint);margin:4px 0 0}
+h2{font-size:15px;margin:0 0 8px}section{background:var(--card);border:1px solid var(--line);border-radius:8px;padding:14px 16px;margin:16px 0;min-width:0}
+ul,ol{list-style:none;margin:0;padding:0}.services{display:grid;grid-template-columns:repeat(auto-fill,minmax(340px,1fr));gap:0 32px}
+.services li{display:flex;justify-content:space-between;align-items:center;gap:12px;padding:8px 0;border-bottom:1px solid var(--line)}
+.services div{display:flex;flex-direction:column;min-width:0}form{display:flex;flex:none}
+button{font:inherit;font-size:13px;padding:3px 9px;border:1px solid var(--line);border-left-width:0;background:none;color:var(--faint);cursor:pointer}
+button:first-child{border-left-width:1px;border-radius:6px 0 0 6px}button:last-child{border-radius:0 6px 6px 0}
+button[aria-pressed=true]{color:var(--card);background:var(--good);border-color:var(--good);font-weight:600}
+.slow button[aria-pressed=true],.limited button[aria-pressed=true]{background:var(--warn);border-color:var(--warn)}
+.down button[aria-pressed=true]{background:var(--bad);border-color:var(--bad)}
+button:focus-visible,summary:focus-visible{outline:2px solid var(--accent);outline-offset:2px}
+.columns{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,420px),1fr));gap:0 16px;align-items:start}
+ol li{padding:8px 0;border-top:1px solid var(--line);overflow-wrap:anywhere}ol li p{margin:0}.faint{color:var(--faint);font-size:13px}
+.call{display:flex;gap:8px;padding:3px 0;font-size:13px}.call span:nth-of-type(1){flex:1}.state{font-size:12px;border:1px solid currentColor;border-radius:4px;padding:0 5px;color:var(--faint);white-space:nowrap}
+.triggered{color:var(--bad)}.resolved{color:var(--good)}summary{cursor:pointer}pre{white-space:pre-wrap;font-size:13px;margin:6px 0;max-height:320px;overflow:auto}
+@media (max-width:480px){.services{grid-template-columns:1fr}.services li{flex-direction:column;align-items:stretch}button{flex:1}form{flex:1}}
+`
