@@ -1,4 +1,8 @@
 import { type VillageOptions, villageHomepage } from './village.ts'
 
 export { type VillageOptions, villageHomepage }
-export default villageHomepage()
+
+export default villageHomepage({
+  // Loaded only where it is started: production needs none of it.
+  sandbox: async (_context, parts) => (await import('../sandbox/stand-in.ts')).startStandIn(parts),
+})

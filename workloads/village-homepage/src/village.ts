@@ -15,18 +15,25 @@ export interface VillageOptions {
   readonly config?: VillageConfig
   /** Starts what stands in for outside services. Only `millrace dev` calls it. */
   readonly sandbox?: (context: StartContext, parts: VillageParts) => Promise<Sandbox>
+  /** Default: the time of this machine. */
+  readonly clock?: VillageParts['clock']
 }
 
+const systemClock = { now: () => new Date() }
 const MIGRATIONS = new URL('../../migrations/', import.meta.url)
 
-export function villageHomepage({ config = readConfig(), sandbox: startSandbox }: VillageOptions = {}): Workload {
+export function villageHomepage({
+  config = readConfig(),
+  sandbox: startSandbox,
+  clock = systemClock,
+}: VillageOptions = {}): Workload {
   const contracts = villageContracts(config)
   const parts: VillageParts = {
     config,
     contracts,
     database: new VillageDatabase(),
     outside: new Outside(config),
-    clock: { now: () => new Date() },
+    clock,
   }
   const handlers = villageHandlers(parts)
   return {

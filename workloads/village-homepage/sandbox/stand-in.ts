@@ -1,0 +1,40 @@
+// The sandbox as the village sees it: it stands in for outside services under `millrace dev`, and has feeds to follow.
+import type { Addresses, Sandbox as StandIn } from '../src/outside/services.ts'
+import type { VillageParts } from '../src/village-parts.ts'
+import { seedSources } from './seed-sources.ts'
+import { type Sandbox, startSandbox } from './server.ts'
+
+const LATENCY_MS = 400
+const DEFAULT_PORT = 8_080
+
+/** For the option `sandbox` of villageHomepage: one port above that of the village, or the next free one. */
+export async function startStandIn({ database }: VillageParts): Promise<StandIn> {
+  const port = Number(process.env.PORT ?? DEFAULT_PORT) + 1
+  const sandbox = await startSandbox({ port, latencyMs: LATENCY_MS })
+  await seedSources(database, sandbox.urlOf('feeds'))
+  return standIn(sandbox)
+}
+
+export const standIn = (sandbox: Sandbox): StandIn => ({
+  url: sandbox.url,
+  allow: [sandbox.address],
+  addresses: addressesOf(sandbox),
+  stop: () => sandbox.stop(),
+})
+
+const addressesOf = ({ urlOf, smtpUrl }: Sandbox): Addresses => ({
+  anthropic: { baseUrl: urlOf('anthropic'), apiKey: 'sandbox' },
+  'alpha-vantage': { baseUrl: urlOf('alpha-vantage'), apiKey: 'sandbox' },
+  stooq: { baseUrl: urlOf('stooq') },
+  nws: { baseUrl: urlOf('nws'), userAgent: 'VillageHomepage/1.0 (sandbox)' },
+  'open-meteo': { baseUrl: urlOf('open-meteo') },
+  pagerduty: { url: `${urlOf('pagerduty')}/v2/enqueue`, integrationKey: 'sandbox' },
+  slack: { webhook: `${urlOf('slack')}/ops-alerts`, ownerWebhooks: ownersOf(urlOf('slack')) },
+  smtp: { url: smtpUrl },
+})
+
+/** By queue, the channel of its owner. */
+const OWNERS = { default: 'platform-feeds', screenshot: 'good-sites', low: 'analytics', bulk: 'ai-pipelines' }
+
+const ownersOf = (slackUrl: string): Record<string, string> =>
+  Object.fromEntries(Object.entries(OWNERS).map(([queue, channel]) => [queue, `${slackUrl}/${channel}`]))

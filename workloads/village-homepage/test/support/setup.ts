@@ -1,0 +1,93 @@
+// The village on a database of its own, with a sandbox in this process that misbehaves only on demand.
+import type { StartContext } from '@millrace/cli/workload'
+import {
+  createMillrace,
+  type Implementation,
+  type Logger,
+  type Millrace,
+  migrateProgram,
+  type WorkOptions,
+} from 'millrace'
+import pg from 'pg'
+import { type SandboxOptions, startSandbox } from '#sandbox/server'
+import { standIn } from '#sandbox/stand-in'
+import { readConfig, type VillageConfig } from '#src/config/read'
+import type { VillageContracts, VillageJobType } from '#src/contracts'
+import { villageHomepage } from '#src/village'
+import type { VillageParts } from '#src/village-parts'
+import { freshDatabase } from '../../../../packages/engine/test/support/database.ts'
+
+export const silent: Logger = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
+
+/** application.yaml as it stands, with nothing of this machine's environment; `text` replaces the file. */
+export const config = (env: Record<string, string> = {}, text?: string): VillageConfig =>
+  readConfig({ env: { VILLAGECOMPUTE_SANDBOX: 'on', ...env }, ...(text !== undefined && { text }) })
+
+export interface VillageSetup {
+  /** Variables of the environment, such as { VILLAGECOMPUTE_JOBS_BASE_DELAY: '1' }. */
+  readonly env?: Record<string, string>
+  readonly sandbox?: SandboxOptions
+  readonly clock?: VillageParts['clock']
+}
+
+/** The village has been started, as under `millrace dev`; a worker runs only after `work()`. Nothing is seeded. */
+export async function setup({ env = {}, sandbox: sandboxOptions, clock }: VillageSetup = {}) {
+  const [database, sandbox] = await Promise.all([
+    freshDatabase(),
+    startSandbox({ misbehaves: false, ...sandboxOptions }),
+  ])
+  let parts: VillageParts | undefined
+  const village = villageHomepage({
+    config: config(env),
+    ...(clock !== undefined && { clock }),
+    async sandbox(_context, its) {
+      parts = its
+      return standIn(sandbox)
+    },
+  })
+  await migrateVillage(database.url, village)
+  const millrace = createMillrace({
+    ...{ database: database.url, jobs: village.jobs, workflows: village.workflows ?? [], logger: silent },
+  })
+  const announced: Record<string, string> = {}
+  const context: StartContext = {
+    ...{ millrace, logger: silent, databaseUrl: database.url, mode: 'dev', queues: [] },
+    announce: (label, value) => {
+      announced[label] = value
+    },
+  }
+  const started = await village.start?.(context)
+  const pool = new pg.Pool({ connectionString: database.url, max: 3 })
+  pool.on('error', () => {})
+  return {
+    ...{ url: database.url, pool, sandbox, village, millrace, announced },
+    parts: parts as unknown as VillageParts,
+
+    async sql<Row extends pg.QueryResultRow>(text: string, values: unknown[] = []): Promise<Row[]> {
+      return (await pool.query<Row>(text, values)).rows
+    },
+
+    /** The handler of a type, for runJob(handler, payload, { millrace }). */
+    handler<Type extends VillageJobType>(type: Type): Implementation<VillageContracts[Type]> {
+      const found = village.handlers.find(({ contract }) => contract.type === type)
+      if (found === undefined) throw new Error(`The village has no handler of ${type}.`)
+      return found as unknown as Implementation<VillageContracts[Type]>
+    },
+
+    /** A worker for all handlers of the village. It stops with the client. */
+    work: (options: Partial<WorkOptions> = {}) => millrace.work({ handlers: village.handlers, ...options }),
+
+    async [Symbol.asyncDispose]() {
+      await millrace.close()
+      await started?.stop()
+      await pool.end()
+      await database.drop()
+    },
+  }
+}
+
+export type Village = Awaited<ReturnType<typeof setup>>
+
+async function migrateVillage(url: string, { migrations }: ReturnType<typeof villageHomepage>): Promise<void> {
+  for (const program of [migrations ?? []].flat()) await migrateProgram(url, program)
+}
