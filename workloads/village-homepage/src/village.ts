@@ -1,11 +1,12 @@
 // Village Homepage: the start page of a community, as a workload.
-import type { StartContext, Workload } from '@millrace/cli/workload'
+import type { Workload } from '@millrace/cli/workload'
 import { readConfig, type VillageConfig } from './config/read.ts'
 import { contractList, villageContracts } from './contracts.ts'
 import { VillageDatabase } from './database/pool.ts'
+import { villageEscalation } from './escalation.ts'
 import { villageHandlers } from './handlers.ts'
 import { Outside } from './outside/outside.ts'
-import { type Sandbox, standsOf } from './outside/services.ts'
+import { type Sandbox, type ServiceName, type Stand, standsOf } from './outside/services.ts'
 import { villageSchedules } from './schedules.ts'
 import { villageMetrics } from './telemetry/metrics.ts'
 import type { VillageParts } from './village-parts.ts'
@@ -14,7 +15,7 @@ export interface VillageOptions {
   /** Default: application.yaml, see readConfig. */
   readonly config?: VillageConfig
   /** Starts what stands in for outside services. Only `millrace dev` calls it. */
-  readonly sandbox?: (context: StartContext, parts: VillageParts) => Promise<Sandbox>
+  readonly sandbox?: (parts: VillageParts, stands: Readonly<Record<ServiceName, Stand>>) => Promise<Sandbox>
   /** Default: the time of this machine. */
   readonly clock?: VillageParts['clock']
 }
@@ -44,6 +45,7 @@ export function villageHomepage({
     handlers,
     schedules: villageSchedules(parts, handlers),
     metrics: villageMetrics,
+    escalation: villageEscalation(config, parts.outside),
     async start(context) {
       const { database, outside } = parts
       const stands = standsOf(config, context)
@@ -52,7 +54,7 @@ export function villageHomepage({
       })
       const names = Object.entries(stands)
       const needsSandbox = names.some(([, stand]) => stand === 'sandbox')
-      const sandbox = needsSandbox ? await startSandbox?.(context, parts) : undefined
+      const sandbox = needsSandbox ? await startSandbox?.(parts, stands) : undefined
       outside.open(stands, sandbox)
       if (sandbox !== undefined) context.announce('Sandbox', sandbox.url)
       if (context.mode === 'dev') for (const [name, stand] of names) context.announce(name, stand)

@@ -40,14 +40,19 @@ export async function setup({ env = {}, sandbox: sandboxOptions, clock }: Villag
   const village = villageHomepage({
     config: config(env),
     ...(clock !== undefined && { clock }),
-    async sandbox(_context, its) {
+    async sandbox(its) {
       parts = its
       return standIn(sandbox)
     },
   })
   await migrateVillage(database.url, village)
   const millrace = createMillrace({
-    ...{ database: database.url, jobs: village.jobs, workflows: village.workflows ?? [], logger: silent },
+    ...{
+      database: database.url,
+      jobs: [...village.jobs, ...(village.escalation?.jobs ?? [])],
+      workflows: village.workflows ?? [],
+      logger: silent,
+    },
   })
   const announced: Record<string, string> = {}
   const context: StartContext = {
