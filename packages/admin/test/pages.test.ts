@@ -20,8 +20,17 @@ test('answer their path and all below it, whatever the method, and know the call
   expect((await t.call('GET /villages')).status).toBe(404)
   const token = await t.token('operator')
   expect((await t.call('GET /village', { token })).body).toMatch(/^public GET \/village operator/)
-  const home = await t.call('GET /admin/')
-  expect(home.body).toContain('<a href="/village">Village &#60;1&#62;</a>')
+})
+
+test('are named to those who may see them', async () => {
+  await using t = await setup([], { admin: { pages, environment: 'staging' } })
+  const seenBy = async (role: 'viewer' | 'operator') =>
+    (await t.call('GET /admin/api/me', { token: await t.token(role) })).body
+  expect(await seenBy('viewer')).toMatchObject({
+    environment: 'staging',
+    pages: [{ path: '/village', title: 'Village <1>' }],
+  })
+  expect((await seenBy('operator')).pages).toHaveLength(2)
 })
 
 test('that name a permission demand it; the longer path wins', async () => {

@@ -30,6 +30,10 @@ export const me = endpoint({
     role,
     tenants: z.array(z.string()).nullable(),
     via: z.enum(['token', 'session', 'own', 'development']),
+    environment: z.string().nullable().describe('MILLRACE_ENVIRONMENT of the server'),
+    pages: z
+      .array(z.object({ path: z.string(), title: z.string() }))
+      .describe('Of the program; those the caller may see'),
   }),
 })
 

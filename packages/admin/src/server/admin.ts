@@ -6,7 +6,8 @@ import { parametersOf } from '../contract/endpoint.ts'
 import { contract, operations } from '../contract/operations.ts'
 import { Authentication, type OwnAuth } from './auth.ts'
 import { AuthFailures } from './auth-failures.ts'
-import { demandRole, demandUnscoped } from './caller.ts'
+import { demandRole, demandUnscoped, hasRole } from './caller.ts'
+import { addDashboard, readDashboard } from './dashboard.ts'
 import { accessRoutes } from './handlers/access.ts'
 import { actionRoutes } from './handlers/actions.ts'
 import { bulkRoutes } from './handlers/bulk.ts'
@@ -46,6 +47,8 @@ export interface AdminOptions {
    * is admin. Default false.
    */
   readonly isDevelopment?: boolean
+  /** What the dashboard calls this system in a badge, such as 'staging'. Default: MILLRACE_ENVIRONMENT. */
+  readonly environment?: string
 }
 
 /** A standard fetch handler: `admin(millrace)` or its `fetch`. */
@@ -106,12 +109,14 @@ export function admin(millrace: Millrace, options: AdminOptions = {}): AdminHand
   })
   app.notFound((c) => problemResponse(problemOf(nothingHere(c.req.path)), c.var.requestId))
 
-  const all = [...ownRoutes, streamRoute(auth, hub), openApiRoute(added, basePath), ...added]
+  const all = [...ownRoutes, meRoute(options), streamRoute(auth, hub), openApiRoute(added, basePath), ...added]
   // A path without parameters comes before one that has some: '/jobs/prune' is no id.
   for (const each of [...all].sort((a, b) => parameters(a) - parameters(b))) bind(app, each, { millrace, auth })
   app.get('/admin', (c) => c.redirect(`${basePath}/admin/`))
-  app.get('/admin/', () => homePage(basePath, pages))
   addLogin(app, { millrace, failures, basePath })
+  const dashboard = readDashboard()
+  if (dashboard === undefined) app.get('/admin/', () => homePage(basePath, pages))
+  else addDashboard(app, dashboard, basePath)
   // The longer path first, so that a page below another one is found.
   for (const page of [...pages].sort((a, b) => b.path.length - a.path.length))
     addPage(app, page, { millrace, auth, basePath })
@@ -150,6 +155,18 @@ function bind(
       status,
       headers: { 'content-type': 'application/json; charset=utf-8' },
     })
+  })
+}
+
+function meRoute({ pages = [], environment = process.env.MILLRACE_ENVIRONMENT }: AdminOptions): Route {
+  return route(contract.access.me, async (_, { caller }) => {
+    const { name, role, tenants, via } = caller
+    const visible = pages.filter(({ permission }) => permission === undefined || hasRole(caller, permission))
+    return {
+      ...{ name, role, tenants, via },
+      environment: environment || null,
+      pages: visible.map(({ path, title }) => ({ path, title })),
+    }
   })
 }
 

@@ -47,7 +47,7 @@ export function addLogin(app: AdminApp, { millrace, failures, basePath }: LoginS
 
 /** Only a page of ours: a link must not send a person who logs in to another website. */
 const ownPath = (next: string): string =>
-  /^\/admin\/[\w./~%?=&:-]*$/.test(next) && !next.includes('//') ? next : '/admin/'
+  /^\/admin\/[!-[\]-~]*$/.test(next) && !next.includes('//') ? next : '/admin/'
 
 function cookie(c: AdminContext, basePath: string, value: string, seconds: number): string {
   const isSecure = new URL(c.req.url).protocol === 'https:' || c.req.header('x-forwarded-proto') === 'https'

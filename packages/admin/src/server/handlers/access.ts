@@ -9,8 +9,6 @@ const { access } = contract
 const body = ({ isSession: _, ...token }: AdminToken) => token
 
 export const accessRoutes: readonly Route[] = [
-  route(access.me, async (_, { caller: { name, role, tenants, via } }) => ({ name, role, tenants, via })),
-
   route(access.tokens, async (_, { millrace }) => ({ tokens: (await millrace.tokens.list()).map(body) })),
 
   route(access.createToken, async ({ expiresIn, ...options }, { millrace, by }) => {

@@ -1,0 +1,52 @@
+// Every screen's route. The URL is the state of a screen: its search parameters are texts, so that links can be written by hand.
+import { createRouter } from '@tanstack/react-router'
+import { basePath } from '../data/base.ts'
+import { alertsRoute } from '../screens/alerts/route.ts'
+import { auditRoute } from '../screens/audit/route.ts'
+import { budgetsRoute } from '../screens/budgets/route.ts'
+import { failuresRoute } from '../screens/failures/route.ts'
+import { jobRoute } from '../screens/job/route.ts'
+import { jobsRoute } from '../screens/jobs/route.ts'
+import { overviewRoute } from '../screens/overview/route.ts'
+import { queuesRoute } from '../screens/queues/route.ts'
+import { schedulesRoute } from '../screens/schedules/route.ts'
+import { tenantsRoute } from '../screens/tenants/route.ts'
+import { workersRoute } from '../screens/workers/route.ts'
+import { workflowsRoute } from '../screens/workflows/route.ts'
+import { rootRoute } from './root-route.tsx'
+
+const routes = [
+  overviewRoute,
+  jobsRoute,
+  jobRoute,
+  failuresRoute,
+  queuesRoute,
+  tenantsRoute,
+  workflowsRoute,
+  schedulesRoute,
+  workersRoute,
+  budgetsRoute,
+  alertsRoute,
+  auditRoute,
+]
+
+export const router = createRouter({
+  routeTree: rootRoute.addChildren(routes),
+  basepath: `${basePath}/admin`,
+  defaultPreload: 'intent',
+  scrollRestoration: true,
+  parseSearch: (search) => Object.fromEntries(new URLSearchParams(search)),
+  stringifySearch,
+})
+
+function stringifySearch(search: Record<string, unknown>): string {
+  const given = Object.entries(search).filter(([, value]) => value !== undefined && value !== '')
+  const text = new URLSearchParams(given.map(([name, value]): [string, string] => [name, String(value)])).toString()
+  return text === '' ? '' : `?${text}`
+}
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    router: typeof router
+  }
+}

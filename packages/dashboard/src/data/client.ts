@@ -1,0 +1,38 @@
+// The typed client of the admin API. It knows methods and paths; the schemas stay on the server.
+
+import table from 'virtual:operations'
+import { type AdminClient, call, type Endpoint, type Role } from '@millrace/admin/contract'
+import { basePath } from './base.ts'
+
+export interface Operation {
+  readonly name: string
+  readonly permission: Role | 'public'
+  readonly scope: 'tenant' | 'all'
+}
+
+const endpoints = new Map(
+  table.map(([name, method, path, permission, scope]) => [
+    name,
+    { name, method, path, permission, scope } as unknown as Operation & Endpoint,
+  ]),
+)
+
+/** Of the contract, such as 'jobs.retry'. */
+export function operationNamed(name: string): Operation {
+  const found = endpoints.get(name)
+  if (found === undefined) throw new TypeError(`There is no operation "${name}" in the contract.`)
+  return found
+}
+
+/** `api.jobs.list({ status: 'dead' })`. Throws AdminError, whose message is a sentence for people. */
+export const api = clientOf()
+
+function clientOf(): AdminClient {
+  const topics: Record<string, Record<string, (input?: object) => Promise<unknown>>> = {}
+  for (const [name, endpoint] of endpoints) {
+    const [topic = '', verb = ''] = name.split('.')
+    topics[topic] ??= {}
+    topics[topic][verb] = (input = {}) => call({ baseUrl: basePath }, endpoint, input as never)
+  }
+  return topics as unknown as AdminClient
+}

@@ -1,0 +1,3 @@
+export function AlertsScreen() {
+  return <h1 className="verdict">Alerts</h1>
+}

@@ -1,0 +1,3 @@
+export function AuditScreen() {
+  return <h1 className="verdict">Audit</h1>
+}

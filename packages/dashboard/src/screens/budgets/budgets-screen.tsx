@@ -1,0 +1,3 @@
+export function BudgetsScreen() {
+  return <h1 className="verdict">Budgets</h1>
+}

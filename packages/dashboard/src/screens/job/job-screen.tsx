@@ -1,0 +1,3 @@
+export function JobScreen() {
+  return <h1 className="verdict">Job</h1>
+}

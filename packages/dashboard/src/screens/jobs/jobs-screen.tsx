@@ -1,0 +1,3 @@
+export function JobsScreen() {
+  return <h1 className="verdict">Jobs</h1>
+}

@@ -1,0 +1,3 @@
+export function OverviewScreen() {
+  return <h1 className="verdict">Overview</h1>
+}

@@ -1,0 +1,3 @@
+export function QueuesScreen() {
+  return <h1 className="verdict">Queues</h1>
+}

@@ -1,0 +1,8 @@
+import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import { rootRoute } from '../../app/root-route.tsx'
+
+export const queuesRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/queues',
+  component: lazyRouteComponent(() => import('./queues-screen.tsx'), 'QueuesScreen'),
+})

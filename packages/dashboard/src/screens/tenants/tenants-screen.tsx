@@ -1,0 +1,3 @@
+export function TenantsScreen() {
+  return <h1 className="verdict">Tenants</h1>
+}

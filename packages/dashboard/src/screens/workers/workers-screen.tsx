@@ -1,0 +1,3 @@
+export function WorkersScreen() {
+  return <h1 className="verdict">Workers</h1>
+}

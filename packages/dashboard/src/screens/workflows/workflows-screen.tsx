@@ -1,0 +1,3 @@
+export function WorkflowsScreen() {
+  return <h1 className="verdict">Workflows</h1>
+}
