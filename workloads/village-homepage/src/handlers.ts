@@ -1,5 +1,16 @@
 // The handlers of all job types that are built.
-import type { Implementation } from 'millrace'
+import { type Implementation, implement } from 'millrace'
+import { named } from './handler-names.ts'
+import { StockRefresh } from './stocks/refresh.ts'
 import type { VillageParts } from './village-parts.ts'
+import { WeatherRefresh } from './weather/refresh.ts'
 
-export const villageHandlers = (_parts: VillageParts): Implementation[] => []
+export function villageHandlers(parts: VillageParts): Implementation[] {
+  const { contracts } = parts
+  const stocks = new StockRefresh(parts)
+  const weather = new WeatherRefresh(parts)
+  return [
+    implement(contracts.STOCK_REFRESH, (payload, ctx) => stocks.run(payload, ctx), named('STOCK_REFRESH')),
+    implement(contracts.WEATHER_REFRESH, (payload, ctx) => weather.run(payload, ctx), named('WEATHER_REFRESH')),
+  ]
+}

@@ -1,6 +1,7 @@
 // When the village's jobs come by themselves. A schedule without a handler would be orphaned: only built types have one.
 import { cron, defineSchedule, type Implementation, type Schedule, skip } from 'millrace'
 import { untaggedCount } from './feeds/feed-store.ts'
+import { stockSchedule } from './stocks/schedule.ts'
 import type { VillageParts } from './village-parts.ts'
 
 export function villageSchedules(parts: VillageParts, handlers: readonly Implementation[]): Schedule[] {
@@ -8,9 +9,11 @@ export function villageSchedules(parts: VillageParts, handlers: readonly Impleme
   return allSchedules(parts).filter(({ job }) => built.has(job.type))
 }
 
-function allSchedules({ contracts, database }: VillageParts): Schedule[] {
+function allSchedules(parts: VillageParts): Schedule[] {
+  const { contracts, database } = parts
   const { RSS_FEED_REFRESH, WEATHER_REFRESH, AI_TAGGING } = contracts
   return [
+    stockSchedule(parts),
     defineSchedule({ name: 'rss-feed-refresh', job: RSS_FEED_REFRESH, when: cron('*/5 * * * *'), payload: {} }),
     defineSchedule({
       name: 'weather-forecast',

@@ -10,6 +10,7 @@ import { type Sandbox, type ServiceName, type Stand, standsOf } from './outside/
 import { villageSchedules } from './schedules.ts'
 import { villageMetrics } from './telemetry/metrics.ts'
 import type { VillageParts } from './village-parts.ts'
+import { followPlaces } from './weather/weather-store.ts'
 
 export interface VillageOptions {
   /** Default: application.yaml, see readConfig. */
@@ -56,6 +57,7 @@ export function villageHomepage({
       const needsSandbox = names.some(([, stand]) => stand === 'sandbox')
       const sandbox = needsSandbox ? await startSandbox?.(parts, stands) : undefined
       outside.open(stands, sandbox)
+      if (context.mode !== 'admin') await followPlaces(database, config)
       if (sandbox !== undefined) context.announce('Sandbox', sandbox.url)
       if (context.mode === 'dev') for (const [name, stand] of names) context.announce(name, stand)
       return {

@@ -74,6 +74,8 @@ const stocks = z.strictObject({
   'daily-requests': whole(0, 100_000).default(25),
   source: z.enum(['alpha-vantage', 'stooq']).default('alpha-vantage'),
   'api-key': optionalText,
+  /** Between two requests, in seconds: the free tier takes one a second. */
+  'request-interval': amount(0, 60).default(1),
   'base-url': url.default('https://www.alphavantage.co'),
   'fallback-url': url.default('https://stooq.com'),
 })

@@ -4,7 +4,6 @@ import {
   createMillrace,
   type Implementation,
   type Logger,
-  type Millrace,
   migrateProgram,
   type WorkOptions,
 } from 'millrace'
