@@ -36,7 +36,7 @@ export default defineConfig({
           name: 'tests',
           ...tests,
           include: [
-            'packages/*/test/**/*.test.ts',
+            'packages/!(dashboard)/test/**/*.test.ts',
             'workloads/*/test/**/*.test.ts',
             'examples/*/test/**/*.test.ts',
             'bench/test/**/*.test.ts',
@@ -46,6 +46,30 @@ export default defineConfig({
         },
       },
       { extends: true, test: { name: 'slow', ...tests, include: [slow], exclude: ['**/node_modules/**'] } },
+      // In a real browser. They come after the others: what they measure with their eyes must not wait for a processor.
+      {
+        extends: true,
+        test: {
+          name: 'browser',
+          ...tests,
+          maxWorkers: 2,
+          sequence: { groupOrder: 1 },
+          globalSetup: ['packages/dashboard/test/support/global-setup.ts'],
+          include: ['packages/dashboard/test/**/*.test.ts'],
+        },
+      },
+      // No tests: `npm run screenshots`.
+      {
+        extends: true,
+        test: {
+          name: 'screenshots',
+          ...tests,
+          maxWorkers: 1,
+          sequence: { groupOrder: 2 },
+          globalSetup: ['packages/dashboard/test/support/global-setup.ts'],
+          include: ['packages/dashboard/test/**/*.shots.ts'],
+        },
+      },
       // Real processes that are killed, frozen and cut off: they take minutes, and have a run of their own.
       {
         extends: true,

@@ -1,8 +1,8 @@
-// Runs one project of the tests, then runs the tests that failed once more, alone.
+// Runs projects of the tests, then runs the tests that failed once more, alone.
 // A test that passes only then is listed: it waits for time, or it has found a race. More than three of them fail CI,
 // because then the second tries hide something.
 //
-// Usage: node scripts/test.js <project> [what vitest takes: paths, -t, --maxWorkers …]
+// Usage: node scripts/test.js <project,project…> [what vitest takes: paths, -t, --maxWorkers …]
 import { spawn } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -12,7 +12,7 @@ const MOST_SECOND_TRIES = 3
 /** A run in which more tests fail than this is broken, not unlucky. */
 const MOST_FAILURES = 20
 
-const [project = 'tests', ...args] = process.argv.slice(2)
+const [projects = 'tests', ...args] = process.argv.slice(2)
 const folder = mkdtempSync(join(tmpdir(), 'millrace-test-'))
 try {
   process.exitCode = await main()
@@ -47,7 +47,8 @@ async function main() {
 
 async function run(name, vitestArgs) {
   const report = join(folder, `${name}.json`)
-  const command = ['node_modules/vitest/vitest.mjs', 'run', '--project', project, ...vitestArgs]
+  const chosen = projects.split(',').flatMap((project) => ['--project', project])
+  const command = ['node_modules/vitest/vitest.mjs', 'run', ...chosen, ...vitestArgs]
   const child = spawn(process.execPath, command, {
     stdio: 'inherit',
     env: { ...process.env, MILLRACE_TEST_REPORT: report },

@@ -1,0 +1,32 @@
+// What `npm run screenshots` takes pictures of. A screen that is about one thing looks up which.
+import type { Page } from 'playwright-core'
+
+export interface Shot {
+  readonly name: string
+  /** As in a link. A function finds a thing to show: it may ask the API as the browser's admin. */
+  readonly path: string | ((page: Page, url: string) => Promise<string>)
+  /** What to do before the picture, such as opening a menu. */
+  prepare?(page: Page): Promise<void>
+}
+
+const jobWith = (query: string) => async (page: Page, url: string) => {
+  const answer = await page.request.get(`${url}/admin/api/jobs?q=${encodeURIComponent(query)}&limit=1`)
+  const { jobs } = (await answer.json()) as { jobs: { id: string }[] }
+  return `/admin/jobs/${jobs[0]?.id}`
+}
+
+export const shots: readonly Shot[] = [
+  { name: 'overview', path: '/admin/' },
+  { name: 'jobs', path: '/admin/jobs' },
+  { name: 'job-waiting', path: jobWith('status:pending') },
+  { name: 'job-dead', path: jobWith('status:dead') },
+  { name: 'failures', path: '/admin/failures' },
+  { name: 'queues', path: '/admin/queues' },
+  { name: 'tenants', path: '/admin/tenants' },
+  { name: 'workflows', path: '/admin/workflows' },
+  { name: 'schedules', path: '/admin/schedules' },
+  { name: 'workers', path: '/admin/workers' },
+  { name: 'budgets', path: '/admin/budgets' },
+  { name: 'alerts', path: '/admin/alerts' },
+  { name: 'audit', path: '/admin/audit' },
+]

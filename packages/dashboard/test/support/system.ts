@@ -1,0 +1,36 @@
+// A whole system as the browser meets it: the admin server on a real port, and a worker.
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { type AdminOptions, admin, nodeListener } from '@millrace/admin'
+import { createMillrace, type Logger } from 'millrace'
+import { handlers, jobs } from './desk.ts'
+
+const silent: Logger = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
+
+export interface System {
+  /** Without a slash at its end; with the base path. */
+  readonly url: string
+  close(): Promise<void>
+}
+
+export async function startSystem(databaseUrl: string, options: AdminOptions = {}): Promise<System> {
+  const millrace = createMillrace({ database: databaseUrl, jobs, logger: silent })
+  const worker = await millrace.work({ handlers, gracePeriod: '1s' })
+  const handler = admin(millrace, { environment: 'staging', ...options })
+  const listener = nodeListener(handler)
+  const server = createServer((request, response) => {
+    listener(request, response).catch(() => response.destroy())
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  return {
+    url: `http://127.0.0.1:${port}${options.basePath ?? ''}`,
+    async close() {
+      await handler.close()
+      server.closeAllConnections()
+      await new Promise((resolve) => server.close(resolve))
+      await worker.stop()
+      await millrace.close()
+    },
+  }
+}
