@@ -30,6 +30,8 @@ export interface EgressOptions {
 /** As for the global fetch, and a budget for this call. */
 export interface EgressInit extends RequestInit {
   budget?: Partial<Budget>
+  /** Told of every redirect that is followed: its status, and where it leads. */
+  onRedirect?: (redirect: { status: number; url: string }) => void
 }
 
 export type EgressFetch = (input: string | URL | Request, init?: EgressInit) => Promise<Response>
@@ -68,6 +70,7 @@ interface Call {
   budget: Budget
   deadline: Deadline
   redirect: Request['redirect']
+  onRedirect: EgressInit['onRedirect']
 }
 
 interface Answer {
@@ -99,7 +102,8 @@ class Caller {
     try {
       const first = outgoingFrom(input, init, { url, userAgent: this.#userAgent })
       const redirect = init?.redirect ?? request?.redirect ?? 'follow'
-      return await this.#follow(await deadline.headers(first), { budget, deadline, redirect })
+      const { onRedirect } = init ?? {}
+      return await this.#follow(await deadline.headers(first), { budget, deadline, redirect, onRedirect })
     } catch (error) {
       deadline.stop(error)
       throw error
@@ -146,7 +150,9 @@ class Caller {
         `${shown} redirects from https to http (${shownUrl(url)}), where anybody on the way can read and change the traffic. Call an https address, or set createEgress({ allowDowngrade: true }).`,
       )
     }
-    return redirected(outgoing, status, url)
+    const next = redirected(outgoing, status, url)
+    call.onRedirect?.({ status, url: url.href })
+    return next
   }
 
   async #send({ url, method, headers, body }: Outgoing, deadline: Deadline): Promise<Answer> {

@@ -116,15 +116,18 @@ const AUTHORS = ['Desk', 'Night desk', 'Correspondent', 'Letters page']
 
 /** The n-th story of a feed: the same whenever it is asked for. */
 export function storyOf(beat: Beat, { site, n, publishedAt }: { site: string; n: number; publishedAt: Date }): Story {
-  const pick = picker(`${site}/${n}`)
+  // Not of the port, which may be another one tomorrow.
+  const name = `${new URL(site).pathname}/${n}`
+  const pick = picker(name)
   const fill = (line: string): string => {
     const filled = line.replaceAll(/\{(\w+)\}/g, (_, gap: string) => pick(beat.gaps[gap] ?? [gap]))
     return filled.charAt(0).toUpperCase() + filled.slice(1)
   }
   const title = fill(pick(beat.titles))
-  const body = Array.from({ length: 3 }, () => fill(pick(beat.sentences)))
+  const first = pick(beat.sentences.map((_, i) => i))
+  const body = [0, 1, 2].map((i) => fill(beat.sentences[(first + i) % beat.sentences.length] ?? title))
   return {
-    guid: `${site}#${n}`,
+    guid: `tag:sandbox.example,2026:${name}`,
     url: `${site}/stories/${n}`,
     title,
     summary: body[0] ?? title,

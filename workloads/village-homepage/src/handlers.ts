@@ -1,5 +1,6 @@
 // The handlers of all job types that are built.
 import { type Implementation, implement } from 'millrace'
+import { rssFeedRefresh } from './feeds/refresh.ts'
 import { named } from './handler-names.ts'
 import { StockRefresh } from './stocks/refresh.ts'
 import type { VillageParts } from './village-parts.ts'
@@ -10,6 +11,7 @@ export function villageHandlers(parts: VillageParts): Implementation[] {
   const stocks = new StockRefresh(parts)
   const weather = new WeatherRefresh(parts)
   return [
+    rssFeedRefresh(parts),
     implement(contracts.STOCK_REFRESH, (payload, ctx) => stocks.run(payload, ctx), named('STOCK_REFRESH')),
     implement(contracts.WEATHER_REFRESH, (payload, ctx) => weather.run(payload, ctx), named('WEATHER_REFRESH')),
   ]

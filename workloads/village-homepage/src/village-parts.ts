@@ -1,4 +1,5 @@
 // What handlers, schedules, routes and pages of the village are built from. They get it by their constructors.
+import type { VillageClient } from './client.ts'
 import type { VillageConfig } from './config/read.ts'
 import type { VillageContracts } from './contracts.ts'
 import type { VillageDatabase } from './database/pool.ts'
@@ -9,5 +10,6 @@ export interface VillageParts {
   readonly contracts: VillageContracts
   readonly database: VillageDatabase
   readonly outside: Outside
+  readonly client: VillageClient
   readonly clock: { now(): Date }
 }

@@ -1,5 +1,6 @@
 // Village Homepage: the start page of a community, as a workload.
 import type { Workload } from '@millrace/cli/workload'
+import { VillageClient } from './client.ts'
 import { readConfig, type VillageConfig } from './config/read.ts'
 import { contractList, villageContracts } from './contracts.ts'
 import { VillageDatabase } from './database/pool.ts'
@@ -35,6 +36,7 @@ export function villageHomepage({
     contracts,
     database: new VillageDatabase(),
     outside: new Outside(config),
+    client: new VillageClient(),
     clock,
   }
   const handlers = villageHandlers(parts)
@@ -48,7 +50,7 @@ export function villageHomepage({
     metrics: villageMetrics,
     escalation: villageEscalation(config, parts.outside),
     async start(context) {
-      const { database, outside } = parts
+      const { database, outside, client } = parts
       const stands = standsOf(config, context)
       database.open(context.databaseUrl, {
         onError: (error) => context.logger.warn({ error: error.message }, 'an idle connection of the village broke'),
@@ -57,11 +59,13 @@ export function villageHomepage({
       const needsSandbox = names.some(([, stand]) => stand === 'sandbox')
       const sandbox = needsSandbox ? await startSandbox?.(parts, stands) : undefined
       outside.open(stands, sandbox)
+      client.open(context.millrace)
       if (context.mode !== 'admin') await followPlaces(database, config)
       if (sandbox !== undefined) context.announce('Sandbox', sandbox.url)
       if (context.mode === 'dev') for (const [name, stand] of names) context.announce(name, stand)
       return {
         async stop() {
+          client.close()
           await outside.close()
           await sandbox?.stop()
           await database.close()

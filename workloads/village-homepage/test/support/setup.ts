@@ -1,12 +1,6 @@
 // The village on a database of its own, with a sandbox in this process that misbehaves only on demand.
 import type { StartContext } from '@millrace/cli/workload'
-import {
-  createMillrace,
-  type Implementation,
-  type Logger,
-  migrateProgram,
-  type WorkOptions,
-} from 'millrace'
+import { createMillrace, type Implementation, type Logger, migrateProgram, type WorkOptions } from 'millrace'
 import pg from 'pg'
 import { type SandboxOptions, startSandbox } from '#sandbox/server'
 import { standIn } from '#sandbox/stand-in'
@@ -26,18 +20,20 @@ export interface VillageSetup {
   /** Variables of the environment, such as { VILLAGECOMPUTE_JOBS_BASE_DELAY: '1' }. */
   readonly env?: Record<string, string>
   readonly sandbox?: SandboxOptions
+  /** host:port pairs that handlers may call besides the sandbox. */
+  readonly allow?: readonly string[]
   readonly clock?: VillageParts['clock']
 }
 
 /** The village has been started, as under `millrace dev`; a worker runs only after `work()`. Nothing is seeded. */
-export async function setup({ env = {}, sandbox: sandboxOptions, clock }: VillageSetup = {}) {
+export async function setup({ env = {}, sandbox: sandboxOptions, allow = [], clock }: VillageSetup = {}) {
   const [database, sandbox] = await Promise.all([
     freshDatabase(),
     startSandbox({ misbehaves: false, ...sandboxOptions }),
   ])
   let parts: VillageParts | undefined
   const village = villageHomepage({
-    config: config(env),
+    config: config({ ...env, ...(allow.length > 0 && { VILLAGECOMPUTE_EGRESS_ALLOW: allow.join() }) }),
     ...(clock !== undefined && { clock }),
     async sandbox(its) {
       parts = its
