@@ -50,7 +50,8 @@ export class Anthropic implements Service {
 
   async answer(call: Call): Promise<Answer> {
     if (call.method !== 'POST' || call.path !== '/v1/messages') return problem(404, `no such endpoint: ${call.path}`)
-    if (!call.headers['x-api-key']) return problem(401, 'x-api-key header is required')
+    if (!call.headers['x-api-key'] && !call.headers.authorization?.startsWith('Bearer '))
+      return problem(401, 'x-api-key header is required')
     if (!call.headers['anthropic-version']) return problem(400, 'anthropic-version: header is required')
     const request = objectOf(call) as MessageRequest | undefined
     const wrong = wrongIn(request)
@@ -77,7 +78,8 @@ export class Anthropic implements Service {
 
   #message(request: MessageRequest, bytes: number, fault: 'invalid' | 'no-tool' | undefined): Answer {
     const article = request.messages?.map(({ content }) => contentText(content)).join('\n') ?? ''
-    const tags = fault === 'invalid' ? { topics: 'none', sentiment: 'furious', confidence: 7 } : wordTags(article)
+    const tags =
+      fault === 'invalid' ? { topics: 'none', sentiment: 'furious', confidence: 7 } : wordTags(unmarked(article))
     const content =
       fault === 'no-tool'
         ? [{ type: 'text', text: 'I would rather talk about something else.' }]
@@ -113,6 +115,12 @@ function contentText(content: unknown): string {
   if (typeof content === 'string') return content
   if (!Array.isArray(content)) return ''
   return content.map((block: { text?: unknown }) => (typeof block?.text === 'string' ? block.text : '')).join('\n')
+}
+
+/** Without the line that stands around an article. */
+function unmarked(text: string): string {
+  const lines = text.split('\n')
+  return lines.length > 2 && lines[0] === lines.at(-1) ? lines.slice(1, -1).join('\n') : text
 }
 
 const problem = (status: number, message: string, headers: Readonly<Record<string, string>> = {}): Answer =>

@@ -3,6 +3,7 @@ import { type Implementation, implement } from 'millrace'
 import { rssFeedRefresh } from './feeds/refresh.ts'
 import { named } from './handler-names.ts'
 import { StockRefresh } from './stocks/refresh.ts'
+import { tagItems } from './tagging/tag-items.ts'
 import type { VillageParts } from './village-parts.ts'
 import { WeatherRefresh } from './weather/refresh.ts'
 
@@ -14,5 +15,6 @@ export function villageHandlers(parts: VillageParts): Implementation[] {
     rssFeedRefresh(parts),
     implement(contracts.STOCK_REFRESH, (payload, ctx) => stocks.run(payload, ctx), named('STOCK_REFRESH')),
     implement(contracts.WEATHER_REFRESH, (payload, ctx) => weather.run(payload, ctx), named('WEATHER_REFRESH')),
+    tagItems(parts),
   ]
 }

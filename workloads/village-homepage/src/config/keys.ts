@@ -62,6 +62,7 @@ const ai = z.strictObject({
   'max-content-length': whole(100, 100_000).default(3_000),
   'max-tokens': whole(50, 8_192).default(300),
   temperature: amount(0, 1).default(0),
+  timeout: whole(1, 100).default(30),
   'batches-per-run': whole(1, 1_000).default(12),
   /** USD per million tokens, by model. */
   prices: z

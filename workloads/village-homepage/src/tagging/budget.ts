@@ -5,8 +5,18 @@ import type { VillageConfig } from '../config/read.ts'
 export const PROVIDER = 'anthropic'
 const MICRODOLLARS_PER_CENT = 10_000
 
+/**
+ * Calls that no batch has counted yet are spent, too: if their process has died, nothing is reserved for them any more.
+ * While their batch runs they count twice, here and in its reservation, so that others are careful for a moment too much.
+ */
 const READ = `
-select estimated_cost_cents * ${MICRODOLLARS_PER_CENT} as spent, budget_limit_cents * ${MICRODOLLARS_PER_CENT} as "limit"
+select coalesce(max(estimated_cost_cents), 0) * ${MICRODOLLARS_PER_CENT}
+    + (select coalesce(sum(cost_microdollars), 0)
+       from village.ai_calls
+       where not counted
+         and called_at >= $3
+         and called_at < $4) as spent,
+  max(budget_limit_cents) * ${MICRODOLLARS_PER_CENT} as "limit"
 from village.ai_usage_tracking
 where month = $1::date
   and provider = $2`
@@ -23,10 +33,9 @@ set total_requests = usage.total_requests + excluded.total_requests,
     updated_at = now()`
 
 const source: BudgetSource = {
-  async read(tx, { period }) {
-    const { rows } = await tx.query(READ, [`${period}-01`, PROVIDER])
-    const [row] = rows as { spent: string; limit: string | null }[]
-    if (row === undefined) return { spent: 0 }
+  async read(tx, { period, startsAt, endsAt }) {
+    const { rows } = await tx.query(READ, [`${period}-01`, PROVIDER, startsAt, endsAt])
+    const [row] = rows as [{ spent: string; limit: string | null }]
     return { spent: Math.round(Number(row.spent)), limit: row.limit === null ? null : Math.round(Number(row.limit)) }
   },
   async add(tx, { period }, { amount, calls, details }) {
