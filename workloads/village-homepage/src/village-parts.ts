@@ -4,6 +4,7 @@ import type { VillageConfig } from './config/read.ts'
 import type { VillageContracts } from './contracts.ts'
 import type { VillageDatabase } from './database/pool.ts'
 import type { Outside } from './outside/outside.ts'
+import type { Site } from './page/site.ts'
 
 export interface VillageParts {
   readonly config: VillageConfig
@@ -11,5 +12,6 @@ export interface VillageParts {
   readonly database: VillageDatabase
   readonly outside: Outside
   readonly client: VillageClient
+  readonly site: Site
   readonly clock: { now(): Date }
 }

@@ -8,6 +8,8 @@ import { villageEscalation } from './escalation.ts'
 import { villageHandlers } from './handlers.ts'
 import { Outside } from './outside/outside.ts'
 import { type Sandbox, type ServiceName, type Stand, standsOf } from './outside/services.ts'
+import { Site } from './page/site.ts'
+import { villagePage } from './page/village.ts'
 import { villageSchedules } from './schedules.ts'
 import { villageMetrics } from './telemetry/metrics.ts'
 import type { VillageParts } from './village-parts.ts'
@@ -37,6 +39,7 @@ export function villageHomepage({
     database: new VillageDatabase(),
     outside: new Outside(config),
     client: new VillageClient(),
+    site: new Site(config),
     clock,
   }
   const handlers = villageHandlers(parts)
@@ -48,10 +51,12 @@ export function villageHomepage({
     handlers,
     schedules: villageSchedules(parts, handlers),
     metrics: villageMetrics,
+    pages: [villagePage(parts)],
     escalation: villageEscalation(config, parts.outside),
     async start(context) {
-      const { database, outside, client } = parts
+      const { database, outside, client, site } = parts
       const stands = standsOf(config, context)
+      site.open(context)
       database.open(context.databaseUrl, {
         onError: (error) => context.logger.warn({ error: error.message }, 'an idle connection of the village broke'),
       })

@@ -1,0 +1,126 @@
+// SQL of the page. Everything is bounded: a page must not get slow as the village grows.
+import type { Queryable } from 'millrace'
+import type { KeptQuote } from '../stocks/quote.ts'
+import { quotesOf } from '../stocks/quote-store.ts'
+import type { Current, ForecastDay } from '../weather/weather.ts'
+
+/** One feed that talks much does not fill the page. */
+const STORIES = `
+with ranked as (
+  select
+    item.*, source.name as source_name,
+    row_number() over (partition by item.source_id order by item.rank_score desc, item.published_at desc) as place
+  from village.feed_items as item
+  join village.rss_sources as source on source.id = item.source_id
+  where item.published_at > $1::timestamptz - interval '7 days'
+    and ($2::text is null or item.ai_tags -> 'categories' ? $2)
+)
+select
+  title, url, source_name as source, published_at as "publishedAt", ai_tags as tags
+from ranked
+where place <= $3
+order by rank_score desc, published_at desc
+limit $4`
+
+const CATEGORIES = `
+select category as name, count(*)::integer as count
+from village.feed_items as item
+cross join jsonb_array_elements_text(item.ai_tags -> 'categories') as category
+where item.published_at > $1::timestamptz - interval '7 days'
+group by category
+order by count(*) desc, category`
+
+const FEEDS = `
+select
+  count(*) filter (where is_active)::integer as active,
+  count(*) filter (where disabled_at is not null and not is_active)::integer as disabled,
+  max(last_fetched_at) as "fetchedAt"
+from village.rss_sources`
+
+const FORECASTS = `
+select place.name, place.time_zone as "timeZone", forecast.current, forecast.days, forecast.fetched_at as "fetchedAt"
+from village.weather_locations as place
+left join village.weather_forecasts as forecast on forecast.location_id = place.id
+order by place.name`
+
+const ALERTS = `
+select place.name as place, place.time_zone as "timeZone", event, severity, headline, expires_at as "expiresAt"
+from village.weather_alerts as alert
+join village.weather_locations as place on place.id = alert.location_id
+where alert.ended_at is null
+  and (alert.expires_at is null or alert.expires_at > $1)
+order by alert.expires_at nulls last, place.name, alert.alert_id
+limit 10`
+
+export interface StoryTags {
+  readonly topics: readonly string[]
+  readonly sentiment: string
+  readonly categories: readonly string[]
+  readonly confidence: number
+}
+
+export interface StoryRow {
+  readonly title: string
+  readonly url: string
+  readonly source: string
+  readonly publishedAt: Date
+  /** Null: it was not tagged yet. */
+  readonly tags: StoryTags | null
+}
+
+export interface StoryFilter {
+  readonly now: Date
+  readonly category: string | undefined
+  readonly perSource: number
+  readonly most: number
+}
+
+export async function storiesOf(db: Queryable, { now, category, perSource, most }: StoryFilter): Promise<StoryRow[]> {
+  return (await db.query(STORIES, [now, category ?? null, perSource, most])).rows as StoryRow[]
+}
+
+export async function categoriesOf(db: Queryable, now: Date): Promise<{ name: string; count: number }[]> {
+  return (await db.query(CATEGORIES, [now])).rows as { name: string; count: number }[]
+}
+
+export interface FeedFacts {
+  readonly active: number
+  readonly disabled: number
+  readonly fetchedAt: Date | null
+}
+
+export async function feedFacts(db: Queryable): Promise<FeedFacts> {
+  return (await db.query(FEEDS)).rows[0] as FeedFacts
+}
+
+export interface ForecastRow {
+  readonly name: string
+  readonly timeZone: string
+  /** Null: there is none yet. */
+  readonly current: Current | null
+  readonly days: readonly ForecastDay[] | null
+  readonly fetchedAt: Date | null
+}
+
+export async function forecastsOf(db: Queryable): Promise<ForecastRow[]> {
+  return (await db.query(FORECASTS)).rows as ForecastRow[]
+}
+
+export interface AlertRow {
+  readonly place: string
+  readonly timeZone: string
+  readonly event: string
+  readonly severity: string
+  readonly headline: string
+  readonly expiresAt: Date | null
+}
+
+export async function activeAlerts(db: Queryable, now: Date): Promise<AlertRow[]> {
+  return (await db.query(ALERTS, [now])).rows as AlertRow[]
+}
+
+/** In the order of the configuration. */
+export async function shownQuotes(db: Queryable, symbols: readonly string[]): Promise<KeptQuote[]> {
+  const kept = await quotesOf(db)
+  return symbols.flatMap((symbol) => kept.get(symbol) ?? [])
+}
