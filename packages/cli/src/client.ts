@@ -1,7 +1,7 @@
 // A client for commands that look at jobs or change them: which database, which workload, and how a failure is told.
 import { readFileSync } from 'node:fs'
 import { type Command, Option } from 'commander'
-import { createMillrace, encryptionFrom, type Logger, type Millrace } from 'millrace'
+import { createMillrace, type Duration, encryptionFrom, type Logger, type Millrace } from 'millrace'
 import { DEFAULT_SCHEMA, SCHEMA_VARIABLE } from './commands/worker-options.ts'
 import { type Database, openForLook } from './database.ts'
 import { developmentKeys } from './development-keys.ts'
@@ -10,6 +10,7 @@ import { fail, Refused } from './failure.ts'
 import { remoteClient } from './remote/client.ts'
 import type { Operations } from './remote/operations.ts'
 import { adminUrlOf, adminUrlOption, demandDatabase, refuseLocalOptions } from './remote/target.ts'
+import { watch } from './watch.ts'
 import type { Workload } from './workload.ts'
 import { loadWorkload, WorkloadUnusable } from './workload-module.ts'
 
@@ -19,6 +20,9 @@ export interface ClientOptions {
   /** Null: no workload, not even the one that package.json names. */
   readonly module?: string | null
   readonly json?: true
+  /** See watch.ts. */
+  readonly watch?: true
+  readonly every?: Duration
 }
 
 /** Options of every command that talks to the database. */
@@ -82,8 +86,12 @@ export async function withClientOrApi(
     return withDatabase(command, options, ({ millrace }) => work({ millrace, author: async (by) => by }))
   try {
     refuseLocalOptions(command)
-    const millrace = remoteClient(url)
-    await work({ millrace, author: () => millrace.author() })
+    const act = () => {
+      // A new one for each look: it remembers the jobs that it has read.
+      const millrace = remoteClient(url)
+      return work({ millrace, author: () => millrace.author() })
+    }
+    await (options.watch ? watch(command, options, act) : act())
   } catch (error) {
     fail(command, error)
   }
@@ -117,7 +125,11 @@ async function withDatabase(
       ...(encryption && { encryption }),
     })
     resources.push({ stop: () => millrace.close() })
-    await work({ millrace, workload, databaseUrl: database.url })
+    const act = () => work({ millrace, workload, databaseUrl: database.url })
+    if (options.watch) {
+      leave()
+      await watch(command, options, act)
+    } else await act()
   } catch (error) {
     failure = { error }
   }

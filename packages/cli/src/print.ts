@@ -1,13 +1,27 @@
 // What commands write to stdout.
+import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Command } from 'commander'
 import { safeJson, safeLine, safeLines } from './terminal.ts'
 
+/** What is printed during an act that is watched. */
+const kept = new AsyncLocalStorage<string[]>()
+
 export function print(text: string): void {
-  process.stdout.write(safeLines(text))
+  const pieces = kept.getStore()
+  if (pieces === undefined) process.stdout.write(safeLines(text))
+  else pieces.push(safeLines(text))
 }
 
+/** Of an act that is watched, JSON is one line: the next one follows. */
 export function printJson(value: unknown): void {
-  print(`${jsonText(value)}\n`)
+  print(`${kept.getStore() === undefined ? jsonText(value) : safeJson(JSON.stringify(value))}\n`)
+}
+
+/** What `act` prints, instead of printing it. */
+export async function printed(act: () => Promise<void>): Promise<string> {
+  const pieces: string[] = []
+  await kept.run(pieces, act)
+  return pieces.join('')
 }
 
 export const jsonText = (value: unknown): string => safeJson(JSON.stringify(value, null, 2))

@@ -3,6 +3,7 @@ import { type Alert, type AlertSilence, prometheusRules } from 'millrace'
 import { addClientOptions, addModuleOption, type ClientOptions, namedWorkload, withClient } from '../client.ts'
 import { fail } from '../failure.ts'
 import { fromNow, oneLine, print, printJson } from '../print.ts'
+import { addWatchOptions } from '../watch.ts'
 import { addAuthorOption } from './retry.ts'
 
 const help = `
@@ -48,7 +49,7 @@ function listCommand(): Command {
   const command = new Command('list')
     .description('List the alerts that fire, the gravest first, and the silences.')
     .option('--all', 'also those that may fire soon, and those that cleared within a day')
-  return addClientOptions(command).action(list)
+  return addWatchOptions(addClientOptions(command)).action(list)
 }
 
 function silenceCommand(): Command {

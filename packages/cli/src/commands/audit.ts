@@ -3,6 +3,7 @@ import type { AuditEntry, AuditFilter } from 'millrace'
 import { addClientOptions, type ClientOptions, withClient } from '../client.ts'
 import { fromNow, moreHint, oneLine, print, printJson } from '../print.ts'
 import { table } from '../table.ts'
+import { addWatchOptions } from '../watch.ts'
 import { parseCount } from './worker-options.ts'
 
 const help = `
@@ -29,7 +30,7 @@ export function auditCommand(): Command {
     .option('--tenant <name>', 'only about this tenant')
     .option('--before <id>', 'only older entries than this one: the next page')
     .option('--limit <number>', 'so many entries, at most 1000', parseCount(1), 50)
-  return addClientOptions(command).addHelpText('after', help).action(act)
+  return addWatchOptions(addClientOptions(command)).addHelpText('after', help).action(act)
 }
 
 async function act(options: Options, command: Command): Promise<void> {

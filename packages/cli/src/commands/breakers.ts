@@ -3,6 +3,7 @@ import type { Breaker } from 'millrace'
 import { addClientOptions, addModuleOption, type ClientOptions, withClient } from '../client.ts'
 import { fromNow, print, printJson } from '../print.ts'
 import { table } from '../table.ts'
+import { addWatchOptions } from '../watch.ts'
 import { addAuthorOption } from './retry.ts'
 
 const help = `
@@ -31,7 +32,7 @@ export function breakersCommand(): Command {
 
 function listCommand(): Command {
   const command = new Command('list').description('List the services that are known, and how their breakers stand.')
-  return addModuleOption(addClientOptions(command)).action(list)
+  return addWatchOptions(addModuleOption(addClientOptions(command))).action(list)
 }
 
 function resetCommand(): Command {

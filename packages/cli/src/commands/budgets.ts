@@ -3,6 +3,7 @@ import type { BudgetStatus } from 'millrace'
 import { addClientOptions, addModuleOption, type ClientOptions, withClient } from '../client.ts'
 import { fromNow, oneLine, print, printJson } from '../print.ts'
 import { table } from '../table.ts'
+import { addWatchOptions } from '../watch.ts'
 import { addAuthorOption } from './retry.ts'
 
 const help = `
@@ -35,9 +36,12 @@ export function budgetsCommand(): Command {
     .summary('see what jobs have spent, and set limits')
     .description('See what jobs have spent of their budgets, and set limits.')
     .addHelpText('after', help)
-    .addCommand(withOptions(new Command('list').description('Where each budget stands.')).action(list), {
-      isDefault: true,
-    })
+    .addCommand(
+      addWatchOptions(withOptions(new Command('list').description('Where each budget stands.'))).action(list),
+      {
+        isDefault: true,
+      },
+    )
     .addCommand(withPeriod(named('show', 'Show one budget.')).action(show))
     .addCommand(withPeriod(named('usage', 'What was spent, by job type and user.')).action(usage))
     .addCommand(setCommand())

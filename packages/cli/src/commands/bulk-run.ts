@@ -1,20 +1,21 @@
 // What commands that change jobs do with --where: a preview, a question, an operation, and its progress.
 import { type Command, Option } from 'commander'
-import type { BulkOperation, BulkPreview, BulkReport, BulkRequest, BulkStartOptions, Millrace } from 'millrace'
+import type { BulkOperation, BulkPreview, BulkReport, BulkRequest, BulkStartOptions } from 'millrace'
 import type { ClientOptions } from '../client.ts'
 import { confirmed } from '../confirm.ts'
 import { Refused } from '../failure.ts'
 import { oneLine, print, printJson } from '../print.ts'
 import { ProgressBar } from '../progress-bar.ts'
 import { pointAt } from '../query-problem.ts'
+import type { Operations } from '../remote/operations.ts'
 import { table } from '../table.ts'
 import { counted } from '../worker-process.ts'
 import { parseCount } from './worker-options.ts'
 
 /** For commands that change jobs one by one, or all that fit a query. */
-export function addWhereOptions(command: Command): Command {
+export function addWhereOptions(command: Command, what = 'jobs'): Command {
   return command
-    .option('--where <query>', 'all jobs that fit this query, as a bulk operation; see millrace jobs --help')
+    .option('--where <query>', `all ${what} that fit this query, as a bulk operation; see millrace jobs --help`)
     .option('--dry-run', 'with --where: look at every job, change none')
     .addOption(new Option('--rate <jobs>', 'with --where: jobs per second').argParser(parseCount(1)).default(200))
     .addOption(new Option('--most <jobs>', 'with --where: only so many, the oldest').argParser(parseCount(1)))
@@ -31,13 +32,17 @@ export interface WhereOptions extends ClientOptions {
 }
 
 /** Ids or a query: one of them. */
-export function demandOne(ids: readonly string[], { where }: WhereOptions): void {
+export function demandOne(ids: readonly string[], { where }: Pick<WhereOptions, 'where'>, what = 'jobs'): void {
   if (ids.length > 0 === (where === undefined)) return
-  throw new Refused('Name the jobs by their ids, or by --where: one of them.')
+  throw new Refused(`Name the ${what} by their ids, or by --where: one of them.`)
 }
 
 /** Shows what would happen, asks, starts it and watches it. */
-export async function runBulk(millrace: Millrace, request: BulkRequest, options: WhereOptions): Promise<void> {
+export async function runBulk(
+  millrace: Pick<Operations, 'bulk'>,
+  request: BulkRequest,
+  options: WhereOptions,
+): Promise<void> {
   const { by, rate, most, dryRun = false, json } = options
   const preview = await millrace.bulk.preview(request).catch(pointAt)
   if (!json) print(previewText(preview))
@@ -55,10 +60,10 @@ export async function runBulk(millrace: Millrace, request: BulkRequest, options:
 const POLL_MS = 250
 
 /** Until it has ended, or waits for something that does not come by itself. */
-export async function watched(millrace: Millrace, { id }: BulkOperation): Promise<BulkReport> {
+export async function watched({ bulk }: Pick<Operations, 'bulk'>, { id }: BulkOperation): Promise<BulkReport> {
   const bar = new ProgressBar()
   for (;;) {
-    const operation = await millrace.bulk.get(id)
+    const operation = await bulk.get(id)
     if (operation === undefined) throw new Refused(`Bulk operation ${id} does not exist any more.`)
     const done = operation.changed + operation.already + operation.refused
     bar.show(done, operation.isCapped ? null : operation.expected)

@@ -4,6 +4,7 @@ import { addClientOptions, type ClientOptions, withClient } from '../client.ts'
 import { Refused } from '../failure.ts'
 import { fromNow, moreHint, oneLine, print, printJson } from '../print.ts'
 import { facts, table } from '../table.ts'
+import { addWatchOptions } from '../watch.ts'
 import { capped, reportText, watched } from './bulk-run.ts'
 import { addAuthorOption } from './retry.ts'
 import { parseLimit } from './worker-options.ts'
@@ -35,16 +36,18 @@ function listCommand(): Command {
     .description('List bulk operations, newest first.')
     .option('--before <id>', 'only operations older than this one')
     .addOption(new Option('--limit <count>', 'how many').argParser(parseLimit).default(50))
-  return addClientOptions(command).action(async (options: ClientOptions & { limit: number; before?: string }) => {
-    await withClient(command, options, async ({ millrace }) => {
-      const { limit, before } = options
-      const operations = await millrace.bulk.list({ limit, ...(before === undefined ? {} : { before }) })
-      if (options.json) return printJson(operations)
-      if (operations.length === 0) return print('No bulk operation was started.\n')
-      print(table(TITLES, operations.map(rowOf)))
-      if (operations.length === limit) print(moreHint(command, operations.at(-1)?.id))
-    })
-  })
+  return addWatchOptions(addClientOptions(command)).action(
+    async (options: ClientOptions & { limit: number; before?: string }) => {
+      await withClient(command, options, async ({ millrace }) => {
+        const { limit, before } = options
+        const operations = await millrace.bulk.list({ limit, ...(before === undefined ? {} : { before }) })
+        if (options.json) return printJson(operations)
+        if (operations.length === 0) return print('No bulk operation was started.\n')
+        print(table(TITLES, operations.map(rowOf)))
+        if (operations.length === limit) print(moreHint(command, operations.at(-1)?.id))
+      })
+    },
+  )
 }
 
 const TITLES = ['ID', 'STATUS', 'ACTION', 'JOBS', 'CHANGED', 'ALREADY', 'REFUSED', 'BY', 'STARTED', 'QUERY']
@@ -64,7 +67,7 @@ function showCommand(): Command {
   const command = new Command('show')
     .description('Show one: how far it is, what was refused, and why.')
     .argument('<id>')
-  return addClientOptions(command).action((id: string, options: ClientOptions) =>
+  return addWatchOptions(addClientOptions(command)).action((id: string, options: ClientOptions) =>
     withClient(command, options, async ({ millrace }) => {
       const operation = await millrace.bulk.get(id)
       if (operation === undefined) throw new Refused(`There is no bulk operation ${id}.`)

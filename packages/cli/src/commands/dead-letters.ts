@@ -1,17 +1,15 @@
-// What the subcommands of `millrace dead` do.
+// What the subcommands of `millrace dead` show.
 import type { Command } from 'commander'
 import type { DeadLetter, DeadLetterDetails, DeadLetterFilter, Duration } from 'millrace'
 import { type ClientOptions, withClientOrApi } from '../client.ts'
 import { Refused } from '../failure.ts'
 import { fromNow, moreHint, oneLine, print, printJson } from '../print.ts'
-import type { Operations } from '../remote/operations.ts'
 import { facts, table } from '../table.ts'
 import { safeLine } from '../terminal.ts'
 import { counted } from '../worker-process.ts'
 import { tellPruned } from './prune.ts'
-import { redriveOptions } from './retry.ts'
 
-interface FilterOptions {
+export interface FilterOptions {
   readonly queue?: string
   readonly type?: string
   readonly tenant?: string
@@ -47,7 +45,7 @@ export async function list(options: ListOptions, command: Command): Promise<void
   })
 }
 
-function filterOf({ queue, type, tenant, fingerprint }: FilterOptions): FilterOptions {
+export function filterOf({ queue, type, tenant, fingerprint }: FilterOptions): FilterOptions {
   return {
     ...(queue === undefined ? {} : { queue }),
     ...(type === undefined ? {} : { type }),
@@ -169,84 +167,4 @@ function section(title: string, text: string | null): string {
 function logText(logs: unknown): string | null {
   if (!Array.isArray(logs)) return null
   return logs.map(({ level, ms, msg, fields }) => safeLine(`+${ms} ms  ${level}  ${msg}  ${fields ?? ''}`)).join('\n')
-}
-
-interface RedriveOptions extends ClientOptions, FilterOptions {
-  readonly by: string
-  readonly maxAttempts?: number
-  readonly payload?: unknown
-}
-
-export async function redrive(ids: string[], options: RedriveOptions, command: Command): Promise<void> {
-  const filter = filterOf(options)
-  if (ids.length === 0 && Object.keys(filter).length === 0)
-    command.error('error: Say which letters: by id, or by --type, --queue, --tenant or --fingerprint.')
-  if (ids.length > 0 && Object.keys(filter).length > 0) command.error('error: Give either ids or a filter, not both.')
-  const payload = options.payload === undefined ? {} : { payload: options.payload }
-  await withClientOrApi(command, options, async ({ millrace }) => {
-    const chosen = ids.length > 0 ? ids : await pendingIds(millrace, filter)
-    const results = await millrace.deadLetters.redrive(chosen, { ...redriveOptions(options), ...payload })
-    if (results.some(({ status }) => status !== 'redriven')) process.exitCode = 1
-    if (options.json) return printJson(results)
-    if (results.length === 0) return print('No pending dead letter is like that.\n')
-    print(
-      table(
-        ['LETTER', 'RESULT', 'JOB', 'WHY'],
-        results.map((result) => [
-          result.id,
-          result.status,
-          'jobId' in result ? result.jobId : '',
-          'message' in result ? oneLine(result.message, 1_000) : '',
-        ]),
-      ),
-    )
-  })
-}
-
-/** Page by page, so that a long list is never one answer. */
-async function pendingIds(millrace: Operations, filter: FilterOptions): Promise<string[]> {
-  const ids: string[] = []
-  for (;;) {
-    const before = ids.at(-1)
-    const page = await millrace.deadLetters.list({
-      ...filter,
-      status: 'pending',
-      limit: 1_000,
-      ...(before === undefined ? {} : { before }),
-    })
-    ids.push(...page.map(({ id }) => id))
-    if (page.length < 1_000) return ids
-  }
-}
-
-interface DecisionOptions extends ClientOptions {
-  readonly by: string
-  readonly note?: string
-}
-
-type Verb = 'acknowledge' | 'resolve' | 'ignore' | 'note'
-
-export function decide(verb: Verb): (ids: string[], options: DecisionOptions, command: Command) => Promise<void> {
-  return async (ids, options, command) => {
-    await withClientOrApi(command, options, async ({ millrace }) => {
-      const results = await decided(millrace, verb, ids, options)
-      if (results.some(({ status }) => status === 'not_found')) process.exitCode = 1
-      if (options.json) return printJson(results)
-      print(results.map(({ id, status }) => `Dead letter ${id}: ${status.replaceAll('_', ' ')}.\n`).join(''))
-    })
-  }
-}
-
-function decided({ deadLetters }: Operations, verb: Verb, ids: string[], { by, note }: DecisionOptions) {
-  const options = { by, ...(note === undefined ? {} : { note }) }
-  switch (verb) {
-    case 'acknowledge':
-      return deadLetters.acknowledge(ids, { by })
-    case 'resolve':
-      return deadLetters.resolve(ids, options)
-    case 'ignore':
-      return deadLetters.ignore(ids, options)
-    case 'note':
-      return deadLetters.note(ids, note ?? '', { by })
-  }
 }

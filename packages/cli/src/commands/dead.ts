@@ -1,8 +1,11 @@
 import { Command, Option } from 'commander'
 import { addModuleOption, addRemoteOptions } from '../client.ts'
 import { parsePayload } from '../json-argument.ts'
-import { counts, decide, groups, list, prune, redrive, show } from './dead-letters.ts'
-import { addAgeOption } from './prune.ts'
+import { addWatchOptions } from '../watch.ts'
+import { addWhereOptions } from './bulk-run.ts'
+import { counts, groups, list, prune, show } from './dead-letters.ts'
+import { close, decide, redrive } from './dead-letters-decide.ts'
+import { ageOption } from './prune.ts'
 import { addAuthorOption, addDecisionOptions } from './retry.ts'
 import { parseLimit } from './worker-options.ts'
 
@@ -16,7 +19,14 @@ Examples:
   millrace dead show 17
   millrace dead redrive 17 18 --module dist/workload.js
   millrace dead redrive --fingerprint 3f9a12c4 --module dist/workload.js
+  millrace dead redrive --where 'fp:3f9a queue:mail' --rate 20
   millrace dead resolve 17 --note "refunded by hand"
+  millrace dead ignore --where 'type:mail.send error:~bounced finished:<-7d' --yes
+`
+
+const whereHelp = `
+With --where a query chooses the dead jobs whose letters are meant. What would happen is shown first, then asked about; workers
+do it, and \`millrace bulk\` lists it.
 `
 
 const STATUSES = ['pending', 'retried', 'resolved', 'ignored', 'any']
@@ -31,9 +41,9 @@ export function deadCommand(): Command {
     .addCommand(groupsCommand())
     .addCommand(showCommand())
     .addCommand(redriveCommand())
-    .addCommand(decisionCommand('acknowledge', 'say that somebody has seen them; they stay pending'))
-    .addCommand(decisionCommand('resolve', 'the matter is settled in another way'))
-    .addCommand(decisionCommand('ignore', "not worth anybody's time"))
+    .addCommand(acknowledgeCommand())
+    .addCommand(closingCommand('resolve', 'The matter is settled in another way.'))
+    .addCommand(closingCommand('ignore', "Not worth anybody's time."))
     .addCommand(noteCommand())
     .addCommand(countsCommand())
     .addCommand(pruneCommand())
@@ -46,7 +56,7 @@ function listCommand(): Command {
     .addOption(new Option('--reason <reason>', 'only these').choices(REASONS))
     .addOption(new Option('--limit <count>', 'how many').argParser(parseLimit).default(50))
     .option('--before <id>', 'only letters older than this one')
-  return addRemoteOptions(addFilterOptions(command)).action(list)
+  return addWatchOptions(addRemoteOptions(addFilterOptions(command))).action(list)
 }
 
 function addFilterOptions(command: Command): Command {
@@ -63,15 +73,18 @@ function groupsCommand(): Command {
     .option('--queue <queue>', 'only of this queue')
     .option('--type <type>', 'only of this job type')
     .option('--tenant <tenant>', 'only of this tenant')
-  return addRemoteOptions(command).action(groups)
+  return addWatchOptions(addRemoteOptions(command)).action(groups)
 }
 
 function countsCommand(): Command {
-  return addRemoteOptions(new Command('counts').description('Count them by queue and tenant.')).action(counts)
+  return addWatchOptions(addRemoteOptions(new Command('counts').description('Count them by queue and tenant.'))).action(
+    counts,
+  )
 }
 
 function pruneCommand(): Command {
-  const command = addAgeOption(new Command('prune'))
+  const command = new Command('prune')
+    .addOption(ageOption().makeOptionMandatory())
     .description('Forget those that were resolved or ignored. Pending and retried ones stay.')
     .addOption(
       new Option('--since <what>', 'what the age counts from').choices(['decision', 'death']).default('decision'),
@@ -94,18 +107,31 @@ export function redriveCommand(): Command {
     )
     .argument('[id...]', 'the ids of the letters')
     .option('--payload <json>', 'another payload, for a single letter', parsePayload)
-  return addModuleOption(addRemoteOptions(addDecisionOptions(addFilterOptions(command)))).action(redrive)
+  return addModuleOption(addRemoteOptions(addWhereOptions(addDecisionOptions(addFilterOptions(command)), 'dead jobs')))
+    .addHelpText('after', whereHelp)
+    .action(redrive)
 }
 
-function decisionCommand(verb: 'acknowledge' | 'resolve' | 'ignore', description: string): Command {
-  const command = new Command(verb).description(description).argument('<id...>', 'the ids of the letters')
-  if (verb !== 'acknowledge') command.option('--note <text>', 'written on the letter')
-  return addRemoteOptions(addAuthorOption(command)).action(decide(verb))
+function acknowledgeCommand(): Command {
+  const command = new Command('acknowledge')
+    .description('Say that somebody has seen them; they stay pending.')
+    .argument('<id...>', 'the ids of the letters')
+  return addRemoteOptions(addAuthorOption(command)).action(decide('acknowledge'))
+}
+
+function closingCommand(verb: 'resolve' | 'ignore', description: string): Command {
+  const command = new Command(verb)
+    .description(description)
+    .argument('[id...]', 'the ids of the letters')
+    .option('--note <text>', 'written on the letters')
+  return addRemoteOptions(addWhereOptions(addAuthorOption(command), 'dead jobs'))
+    .addHelpText('after', whereHelp)
+    .action(close(verb))
 }
 
 function noteCommand(): Command {
   const command = new Command('note')
-    .description('write a note on one')
+    .description('Write a note on one.')
     .argument('<id>', 'the id of the letter')
     .argument('<text>', 'the note')
   return addRemoteOptions(addAuthorOption(command)).action((id, text, options, self) =>

@@ -3,6 +3,7 @@ import type { Finding, Health, HealthArea, Verdict } from 'millrace'
 import { addClientOptions, type ClientOptions, withClient } from '../client.ts'
 import { print, printJson } from '../print.ts'
 import { safeLine } from '../terminal.ts'
+import { addWatchOptions } from '../watch.ts'
 
 const help = `
 It only reads. Exit code 0: all is well; 3: degraded, work goes on but something needs attention; 1: failing, or no look was possible.
@@ -19,7 +20,7 @@ export function doctorCommand(): Command {
   const command = new Command('doctor')
     .summary('is all well? What is not, and what to do about it')
     .description('Look at the database, the queues, runs, workers and services, and say what is well and what is not.')
-  return addClientOptions(command).addHelpText('after', help).action(act)
+  return addWatchOptions(addClientOptions(command)).addHelpText('after', help).action(act)
 }
 
 async function act(options: ClientOptions, command: Command): Promise<void> {

@@ -5,6 +5,7 @@ import { addClientOptions, type ClientOptions, withClient } from '../client.ts'
 import { Refused } from '../failure.ts'
 import { fromNow, moreHint, oneLine, print, printJson } from '../print.ts'
 import { table } from '../table.ts'
+import { addWatchOptions } from '../watch.ts'
 import { addAuthorOption } from './retry.ts'
 import { parseLimit } from './worker-options.ts'
 
@@ -54,7 +55,7 @@ function listCommand(): Command {
     .option('--key <key>', 'only of this fault')
     .option('--before <id>', 'only older ones than this: the next page')
     .addOption(new Option('--limit <count>', 'how many').argParser(parseLimit).default(50))
-  return addClientOptions(command).action(list)
+  return addWatchOptions(addClientOptions(command)).action(list)
 }
 
 function showCommand(): Command {

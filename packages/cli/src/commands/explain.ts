@@ -3,6 +3,7 @@ import type { Explanation } from 'millrace'
 import { addModuleOption, addRemoteOptions, type ClientOptions, withClientOrApi } from '../client.ts'
 import { fromNow, print, printJson } from '../print.ts'
 import { safeLine } from '../terminal.ts'
+import { addWatchOptions } from '../watch.ts'
 
 const help = `
 Limits, services and budgets are those that workers have declared. With --module, those of the workload stand before them.
@@ -17,7 +18,9 @@ export function explainCommand(): Command {
     .summary('why is this job not running?')
     .description('Why is this job not running? What holds it, who holds it, until when, and what to do.')
     .argument('<id>', 'the id of the job')
-  return addModuleOption(addRemoteOptions(command)).addHelpText('after', help).action(act)
+  return addWatchOptions(addModuleOption(addRemoteOptions(command)))
+    .addHelpText('after', help)
+    .action(act)
 }
 
 async function act(id: string, options: ClientOptions, command: Command): Promise<void> {

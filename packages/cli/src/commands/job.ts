@@ -5,6 +5,7 @@ import { Refused } from '../failure.ts'
 import { fromNow, oneLine, print, printJson } from '../print.ts'
 import type { Operations } from '../remote/operations.ts'
 import { facts, table } from '../table.ts'
+import { addWatchOptions } from '../watch.ts'
 import { whenOf } from './jobs.ts'
 import { holding, pausedBy } from './pauses.ts'
 
@@ -19,7 +20,7 @@ export function jobCommand(): Command {
     .summary('show one job with its attempts and steps')
     .description('Show one job: its state, payload, result, the attempts that failed, and the steps that are finished.')
     .argument('<id>', 'the id of the job')
-  return addRemoteOptions(command).addHelpText('after', help).action(act)
+  return addWatchOptions(addRemoteOptions(command)).addHelpText('after', help).action(act)
 }
 
 async function act(id: string, options: ClientOptions, command: Command): Promise<void> {

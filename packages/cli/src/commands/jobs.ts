@@ -4,6 +4,7 @@ import { addRemoteOptions, type ClientOptions, withClientOrApi } from '../client
 import { fromNow, moreHint, oneLine, print, printJson } from '../print.ts'
 import { pointAt } from '../query-problem.ts'
 import { table } from '../table.ts'
+import { addWatchOptions } from '../watch.ts'
 import { counted } from '../worker-process.ts'
 import { holding, pausedBy } from './pauses.ts'
 import { parseDuration, parseLimit } from './worker-options.ts'
@@ -67,7 +68,7 @@ export function jobsCommand(): Command {
     .option('--count', 'only how many there are, up to 100000')
     .addOption(new Option('--timeout <duration>', 'how long to search').argParser(parseDuration).default('2s'))
     .addOption(new Option('--limit <count>', 'how many').argParser(parseLimit).default(50))
-  return addRemoteOptions(command).addHelpText('after', help).action(act)
+  return addWatchOptions(addRemoteOptions(command)).addHelpText('after', help).action(act)
 }
 
 async function act(options: Options, command: Command): Promise<void> {

@@ -3,6 +3,7 @@ import type { KeyLimitSetting, StoppedKey } from 'millrace'
 import { addClientOptions, type ClientOptions, withClient } from '../client.ts'
 import { fromNow, oneLine, print, printJson } from '../print.ts'
 import { table } from '../table.ts'
+import { addWatchOptions } from '../watch.ts'
 import { addAuthorOption } from './retry.ts'
 
 const help = `
@@ -35,8 +36,8 @@ export function keysCommand(): Command {
 }
 
 function listCommand(): Command {
-  return addClientOptions(
-    new Command('list').description('List the keys that are stopped and the limits that are set.'),
+  return addWatchOptions(
+    addClientOptions(new Command('list').description('List the keys that are stopped and the limits that are set.')),
   ).action(list)
 }
 

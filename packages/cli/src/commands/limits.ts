@@ -3,6 +3,7 @@ import type { LimitOptions, LimitState, LimitUse } from 'millrace'
 import { addClientOptions, addModuleOption, type ClientOptions, withClient } from '../client.ts'
 import { fromNow, oneLine, print, printJson } from '../print.ts'
 import { table } from '../table.ts'
+import { addWatchOptions } from '../watch.ts'
 import { addAuthorOption } from './retry.ts'
 import { parseCount } from './worker-options.ts'
 
@@ -30,9 +31,14 @@ export function limitsCommand(): Command {
     .summary('see what limits allow, and set them')
     .description('See what limits allow and what is used of them, and set them.')
     .addHelpText('after', help)
-    .addCommand(withOptions(new Command('list').description('Every limit, and what is used of it.')).action(list), {
-      isDefault: true,
-    })
+    .addCommand(
+      addWatchOptions(withOptions(new Command('list').description('Every limit, and what is used of it.'))).action(
+        list,
+      ),
+      {
+        isDefault: true,
+      },
+    )
     .addCommand(setCommand())
     .addCommand(unsetCommand())
 }

@@ -3,6 +3,7 @@ import { type Duration, type Job, type Pause, type PauseTarget, pausesOf, type R
 import { addModuleOption, addRemoteOptions, type ClientOptions, withClientOrApi } from '../client.ts'
 import { argument, fromNow, oneLine, print, printJson } from '../print.ts'
 import { table } from '../table.ts'
+import { addWatchOptions } from '../watch.ts'
 import { addAuthorOption } from './retry.ts'
 import { parseDuration } from './worker-options.ts'
 
@@ -57,7 +58,7 @@ export function pausesCommand(): Command {
   const command = new Command('pauses')
     .summary('what is paused, by whom and why')
     .description('List what is paused, by whom and why, oldest first.')
-  return addRemoteOptions(command).action(list)
+  return addWatchOptions(addRemoteOptions(command)).action(list)
 }
 
 const addTarget = (command: Command): Command =>

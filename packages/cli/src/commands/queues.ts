@@ -3,6 +3,7 @@ import type { CatalogueEntry, QueueState } from 'millrace'
 import { addRemoteOptions, type ClientOptions, withClientOrApi } from '../client.ts'
 import { oneLine, print, printJson } from '../print.ts'
 import { table } from '../table.ts'
+import { addWatchOptions } from '../watch.ts'
 import { pausedBy } from './pauses.ts'
 
 const help = `
@@ -15,7 +16,7 @@ export function queuesCommand(): Command {
     .description(
       'Count the jobs of each queue that are due, scheduled for later, running, or blocked by others of their key.',
     )
-  return addRemoteOptions(command).addHelpText('after', help).action(act)
+  return addWatchOptions(addRemoteOptions(command)).addHelpText('after', help).action(act)
 }
 
 interface QueueRow extends QueueState {

@@ -3,6 +3,7 @@ import type { ScheduleDetails, ScheduleState, ScheduleTick } from 'millrace'
 import { addClientOptions, type ClientOptions, withClient } from '../client.ts'
 import { fromNow, oneLine, print, printJson } from '../print.ts'
 import { table } from '../table.ts'
+import { addWatchOptions } from '../watch.ts'
 import { counted } from '../worker-process.ts'
 import {
   backfillCommand,
@@ -50,14 +51,14 @@ export function schedulesCommand(): Command {
 
 function listCommand(): Command {
   const command = new Command('list').description('List the schedules, when they are next, and whether all is well.')
-  return addClientOptions(command).action(list)
+  return addWatchOptions(addClientOptions(command)).action(list)
 }
 
 function showCommand(): Command {
   const command = new Command('show')
     .description('Show a schedule and its last ticks.')
     .argument('<name>', 'the name of the schedule')
-  return addClientOptions(command).action(show)
+  return addWatchOptions(addClientOptions(command)).action(show)
 }
 
 async function list(options: ClientOptions, command: Command): Promise<void> {

@@ -3,6 +3,7 @@ import type { Stats, TenantStats, TypeStats } from 'millrace'
 import { addRemoteOptions, withClientOrApi } from '../client.ts'
 import { duration, fromNow, oneLine, print, printJson } from '../print.ts'
 import { table } from '../table.ts'
+import { addWatchOptions } from '../watch.ts'
 import { pausedBy } from './pauses.ts'
 import { printReport, type StatsOptions } from './stats-report.ts'
 import { parseDuration } from './worker-options.ts'
@@ -34,7 +35,7 @@ export function statsCommand(): Command {
     .addOption(new Option('--by <step>', 'with --since: step by step').choices(['minute', 'hour', 'day']))
     .option('--queue <queue>', 'with --since: only of this queue')
     .option('--type <type>', 'with --since: only of this job type')
-  return addRemoteOptions(command).addHelpText('after', help).action(act)
+  return addWatchOptions(addRemoteOptions(command)).addHelpText('after', help).action(act)
 }
 
 async function act(options: StatsOptions, command: Command): Promise<void> {

@@ -1,5 +1,6 @@
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { addClientOptions, addModuleOption } from '../client.ts'
+import { addWatchOptions } from '../watch.ts'
 import { addAuthorOption } from './retry.ts'
 import { limit, list, remove, resume, set, setSlots, show, suspend, unlimit, unsetSlots } from './tenants-actions.ts'
 import { parseCount } from './worker-options.ts'
@@ -25,7 +26,9 @@ export function tenantsCommand(): Command {
     .description('Look at tenants; weigh, limit, suspend, resume and delete them.')
     .addHelpText('after', help)
     .addCommand(listCommand(), { isDefault: true })
-    .addCommand(addClientOptions(named('show', 'Show one tenant with its slots and limits.')).action(show))
+    .addCommand(
+      addWatchOptions(addClientOptions(named('show', 'Show one tenant with its slots and limits.'))).action(show),
+    )
     .addCommand(setCommand())
     .addCommand(setSlotsCommand())
     .addCommand(unsetSlotsCommand())
@@ -49,7 +52,7 @@ function listCommand(): Command {
     .addOption(new Option('--status <status>', 'only these').choices(['active', 'suspended', 'deleted']))
     .addOption(new Option('--limit <count>', 'how many').argParser(parseCount(1)).default(100))
     .option('--behind <name>', 'only names after this one')
-  return addClientOptions(command).action(list)
+  return addWatchOptions(addClientOptions(command)).action(list)
 }
 
 function setCommand(): Command {

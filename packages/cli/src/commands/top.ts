@@ -6,8 +6,8 @@ import { print, printJson } from '../print.ts'
 import { LiveTop } from '../top/live.ts'
 import { read } from '../top/reading.ts'
 import { screen } from '../top/screen.ts'
+import { parseInterval } from '../watch.ts'
 import { addAuthorOption } from './retry.ts'
-import { parseDuration } from './worker-options.ts'
 
 const help = `
 Shows queues, lanes, the jobs that run longest, types that fail or are slow, and the tenants with most waiting jobs.
@@ -38,12 +38,6 @@ export function topCommand(): Command {
     .description('Watch queues, lanes, tenants, slow and failing types; pause queues and open jobs with keys.')
     .addOption(new Option('--every <duration>', 'how often it reads').argParser(parseInterval).default('2s'))
   return addClientOptions(addAuthorOption(command)).addHelpText('after', help).action(act)
-}
-
-/** A reading counts the live jobs: many a second would be a load of its own. */
-function parseInterval(text: string): Duration {
-  const duration = parseDuration(text)
-  return toMs(duration, '--every') < 500 ? '500ms' : duration
 }
 
 async function act({ every, by, ...options }: Options, command: Command): Promise<void> {

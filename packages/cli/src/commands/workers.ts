@@ -5,6 +5,7 @@ import { Refused } from '../failure.ts'
 import { fromNow, oneLine, print, printJson } from '../print.ts'
 import type { Operations } from '../remote/operations.ts'
 import { table } from '../table.ts'
+import { addWatchOptions } from '../watch.ts'
 import { addAuthorOption } from './retry.ts'
 
 const help = `
@@ -40,7 +41,7 @@ export function workersCommand(): Command {
 
 function listCommand(): Command {
   const command = new Command('list').description('List the living workers, with what each reported last.')
-  return addRemoteOptions(command).action(list)
+  return addWatchOptions(addRemoteOptions(command)).action(list)
 }
 
 function quietCommand(): Command {

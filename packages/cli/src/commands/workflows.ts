@@ -1,6 +1,7 @@
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { addClientOptions, addModuleOption } from '../client.ts'
 import { parseJson, parsePayload } from '../json-argument.ts'
+import { addWatchOptions } from '../watch.ts'
 import { addAuthorOption } from './retry.ts'
 import { parseLimit } from './worker-options.ts'
 import { change, list, resume, show, signal } from './workflows-actions.ts'
@@ -65,14 +66,14 @@ function listCommand(): Command {
     .option('--tenant <tenant>', 'only of this tenant')
     .option('--before <id>', 'only workflows older than this one')
     .addOption(new Option('--limit <count>', 'how many').argParser(parseLimit).default(50))
-  return addClientOptions(command).action(list)
+  return addWatchOptions(addClientOptions(command)).action(list)
 }
 
 function showCommand(): Command {
   const command = new Command('show')
     .description('Show one with its steps: how far each has come, by which jobs, and whether it was undone.')
     .argument('<id>', 'the id of the workflow')
-  return addClientOptions(command).action(show)
+  return addWatchOptions(addClientOptions(command)).action(show)
 }
 
 function cancelCommand(): Command {

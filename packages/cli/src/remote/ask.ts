@@ -21,7 +21,7 @@ export class ApiRefusal extends Refused {
 
 /** For things that may not be there. */
 export function undefinedIfMissing(error: unknown): undefined {
-  const codes = ['not_found', 'job_not_found', 'workflow_not_found']
+  const codes = ['not_found', 'job_not_found', 'workflow_not_found', 'bulk_not_found']
   if (error instanceof ApiRefusal && codes.includes(error.code)) return undefined
   throw error
 }

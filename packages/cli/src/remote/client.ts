@@ -1,6 +1,8 @@
 // The calls of the client, answered by a remote admin API. The server takes the author of a change from the token.
 import { type AnswerOf, contract } from '@millrace/admin/contract'
 import {
+  type BulkPreview,
+  type BulkReport,
   type CatalogueEntry,
   type EnqueueByTypeOptions,
   type EnqueueResult,
@@ -74,6 +76,7 @@ export function remoteClient(url: string): RemoteClient {
       series: async (span) => (await ask(contract.reports.series, span as never)) as never,
       deadLetters: async (span) => (await ask(contract.reports.deadLetters, span as never)) as never,
     },
+    bulk: remoteBulk(ask),
     deadLetters: {
       ...remoteLetters(ask),
       ofJob: async (id) => (await jobs.read(id))?.deadLetter ?? undefined,
@@ -158,6 +161,17 @@ const named = (target: { queue?: string | null; type?: string | null; tenant?: s
   type: target.type ?? undefined,
   tenant: target.tenant ?? undefined,
 })
+
+function remoteBulk(ask: Ask): Operations['bulk'] {
+  const { bulk } = contract
+  return {
+    preview: async (request) =>
+      (await ask(bulk.preview, request as never).catch(pointInto(request.query ?? ''))) as BulkPreview,
+    start: async (request, { by: _, ...options }) =>
+      (await ask(bulk.start, { ...request, ...options } as never)) as BulkReport,
+    get: async (id) => (await ask(bulk.get, { id }).catch(undefinedIfMissing)) as BulkReport | undefined,
+  }
+}
 
 function remoteWorkers(ask: Ask): Operations['workers'] {
   return {

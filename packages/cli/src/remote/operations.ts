@@ -10,6 +10,7 @@ export interface Operations
   readonly workers: Pick<Millrace['workers'], 'list' | 'quiet' | 'resume' | 'stop'>
   readonly workflows: Pick<Millrace['workflows'], 'get'>
   readonly reports: Pick<Millrace['reports'], 'runs' | 'series' | 'deadLetters'>
+  readonly bulk: Pick<Millrace['bulk'], 'preview' | 'start' | 'get'>
   readonly deadLetters: Pick<
     Millrace['deadLetters'],
     'list' | 'get' | 'groups' | 'counts' | 'redrive' | 'acknowledge' | 'resolve' | 'ignore' | 'note' | 'prune'

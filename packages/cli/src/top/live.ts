@@ -1,9 +1,7 @@
 // `millrace top` on a terminal: reads every few seconds, draws, and does what keys ask for.
-//
-// It uses the terminal's alternate screen, so that what was there before is back when it ends, however it ends.
 import type { Millrace } from 'millrace'
 import { jobText, lookAt } from '../commands/job.ts'
-import { safeLines } from '../terminal.ts'
+import { isQuit, LiveScreen } from '../live-screen.ts'
 import { type Reading, read } from './reading.ts'
 import { choicesOf, screen } from './screen.ts'
 
@@ -17,13 +15,6 @@ export interface LiveOptions {
   readonly output: NodeJS.WriteStream
 }
 
-const ENTER_SCREEN = '\x1b[?1049h\x1b[?25l'
-const LEAVE_SCREEN = '\x1b[?25h\x1b[?1049l'
-const HOME = '\x1b[H'
-/** Clears to the end of the line, and what is below. */
-const CLEAR_LINE = '\x1b[K'
-const CLEAR_BELOW = '\x1b[J'
-
 export class LiveTop {
   readonly #options: LiveOptions
   #reading: Reading | undefined
@@ -34,33 +25,29 @@ export class LiveTop {
   #isReading = false
   #timer: NodeJS.Timeout | undefined
   #quit: () => void = () => {}
+  readonly #screen: LiveScreen
 
   constructor(options: LiveOptions) {
     this.#options = options
+    this.#screen = new LiveScreen(options, {
+      onKey: (key) => void this.#press(key),
+      onResize: () => this.#draw(),
+    })
   }
 
   /** Until a person quits. */
   async run(): Promise<void> {
-    const { input, output, intervalMs } = this.#options
     const ended = new Promise<void>((resolve) => {
       this.#quit = resolve
     })
-    const onKey = (chunk: Buffer | string) => void this.#press(String(chunk))
-    const onResize = () => this.#draw()
-    output.write(ENTER_SCREEN)
-    input.setRawMode?.(true)
-    input.on('data', onKey).resume()
-    output.on('resize', onResize)
-    this.#timer = setInterval(() => void this.#read(), intervalMs)
+    this.#screen.open()
+    this.#timer = setInterval(() => void this.#read(), this.#options.intervalMs)
     try {
       await this.#read()
       await ended
     } finally {
       clearInterval(this.#timer)
-      input.off('data', onKey).pause()
-      output.off('resize', onResize)
-      input.setRawMode?.(false)
-      output.write(LEAVE_SCREEN)
+      this.#screen.close()
     }
   }
 
@@ -79,7 +66,7 @@ export class LiveTop {
   }
 
   async #press(key: string): Promise<void> {
-    if (key === 'q' || key === '\x03' || key === '\x04') return this.#quit()
+    if (isQuit(key)) return this.#quit()
     if (this.#opened !== undefined) {
       this.#opened = undefined
       return this.#draw()
@@ -137,14 +124,13 @@ export class LiveTop {
 
   #draw(): void {
     if (this.#reading === undefined) return
-    const { database, intervalMs, output } = this.#options
-    const size = { columns: output.columns || 100, rows: output.rows || 40 }
+    const { database, intervalMs } = this.#options
+    const { size } = this.#screen
     const lines =
       this.#opened === undefined
         ? screen({ reading: this.#reading, database, intervalMs, chosen: this.#chosen, notice: this.#notice }, size)
         : [...this.#opened.split('\n').slice(0, size.rows - 1), 'any key: back   q quit']
-    const shown = lines.map((line) => `${safeLines(line).slice(0, size.columns)}${CLEAR_LINE}`)
-    output.write(`${HOME}${shown.join('\r\n')}${CLEAR_BELOW}`)
+    this.#screen.draw(lines)
   }
 }
 
