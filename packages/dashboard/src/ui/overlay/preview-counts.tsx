@@ -1,0 +1,54 @@
+import { counted, formatNumber } from '../text/format.ts'
+import type { Preview } from './preview-dialog.tsx'
+
+export type Outcome = 'changed' | 'already' | 'refused'
+
+/** What would be done, what is being done already, and what is refused and why. */
+export function PreviewCounts({ preview, noun }: { preview: Preview; noun: string }) {
+  const { willChange, already, refused, reasons, isCapped = false, noUndo } = preview
+  const why = (outcome: Outcome) => reasons.filter((each) => each.outcome === outcome && each.reason !== null)
+  return (
+    <>
+      <dl className="counts">
+        <dt className={willChange > 0 ? 't-ok' : 'zero'}>
+          {formatNumber(willChange)}
+          {isCapped && '+'}
+        </dt>
+        <dd>{willChange === 1 ? `${noun} will be changed` : `${noun}s will be changed`}</dd>
+        {already > 0 && (
+          <>
+            <dt>{formatNumber(already)}</dt>
+            <dd>
+              already so, and left as they are
+              <Reasons of={why('already')} />
+            </dd>
+          </>
+        )}
+        {refused > 0 && (
+          <>
+            <dt className="t-late">{formatNumber(refused)}</dt>
+            <dd>
+              will be refused
+              <Reasons of={why('refused')} />
+            </dd>
+          </>
+        )}
+      </dl>
+      {noUndo && <p className="note">{noUndo}</p>}
+    </>
+  )
+}
+
+function Reasons({ of }: { of: Preview['reasons'] }) {
+  if (of.length === 0) return null
+  return (
+    <ul className="note">
+      {of.map(({ reason, count }) => (
+        <li key={reason}>
+          {of.length > 1 && `${counted(count, 'of them', 'of them')}: `}
+          {reason}
+        </li>
+      ))}
+    </ul>
+  )
+}
