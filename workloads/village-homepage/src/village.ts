@@ -1,25 +1,34 @@
 // Village Homepage: the start page of a community, as a workload.
 import type { Workload } from '@millrace/cli/workload'
+import type { Millrace } from 'millrace'
 import { VillageClient } from './client.ts'
 import { readConfig, type VillageConfig } from './config/read.ts'
-import { contractList, villageContracts } from './contracts.ts'
+import { contractList, type VillageContracts, villageContracts } from './contracts.ts'
 import { VillageDatabase } from './database/pool.ts'
 import { villageEscalation } from './escalation.ts'
 import { villageHandlers } from './handlers.ts'
 import { Outside } from './outside/outside.ts'
-import { type Sandbox, type ServiceName, type Stand, standsOf } from './outside/services.ts'
 import { Site } from './page/site.ts'
 import { villagePage } from './page/village.ts'
 import { villageSchedules } from './schedules.ts'
+import { type StartSandbox, startVillage } from './start.ts'
 import { villageMetrics } from './telemetry/metrics.ts'
 import type { VillageParts } from './village-parts.ts'
-import { followPlaces } from './weather/weather-store.ts'
+
+/** What the tour of a newcomer needs. */
+export interface TourStop {
+  readonly millrace: Millrace
+  readonly contracts: VillageContracts
+  readonly signal: AbortSignal
+}
 
 export interface VillageOptions {
   /** Default: application.yaml, see readConfig. */
   readonly config?: VillageConfig
   /** Starts what stands in for outside services. Only `millrace dev` calls it. */
-  readonly sandbox?: (parts: VillageParts, stands: Readonly<Record<ServiceName, Stand>>) => Promise<Sandbox>
+  readonly sandbox?: StartSandbox
+  /** Enqueues something of everything when a worker runs. Only `millrace dev` calls it. */
+  readonly tour?: (stop: TourStop) => Promise<void>
   /** Default: the time of this machine. */
   readonly clock?: VillageParts['clock']
 }
@@ -29,7 +38,8 @@ const MIGRATIONS = new URL('../../migrations/', import.meta.url)
 
 export function villageHomepage({
   config = readConfig(),
-  sandbox: startSandbox,
+  sandbox,
+  tour,
   clock = systemClock,
 }: VillageOptions = {}): Workload {
   const contracts = villageContracts(config)
@@ -43,6 +53,7 @@ export function villageHomepage({
     clock,
   }
   const handlers = villageHandlers(parts)
+  const stopping = new AbortController()
   return {
     name: 'village-homepage',
     version: '0.1.0',
@@ -54,28 +65,20 @@ export function villageHomepage({
     pages: [villagePage(parts)],
     escalation: villageEscalation(config, parts.outside),
     async start(context) {
-      const { database, outside, client, site } = parts
-      const stands = standsOf(config, context)
-      site.open(context)
-      database.open(context.databaseUrl, {
-        onError: (error) => context.logger.warn({ error: error.message }, 'an idle connection of the village broke'),
-      })
-      const names = Object.entries(stands)
-      const needsSandbox = names.some(([, stand]) => stand === 'sandbox')
-      const sandbox = needsSandbox ? await startSandbox?.(parts, stands) : undefined
-      outside.open(stands, sandbox)
-      client.open(context.millrace)
-      if (context.mode !== 'admin') await followPlaces(database, config)
-      if (sandbox !== undefined) context.announce('Sandbox', sandbox.url)
-      if (context.mode === 'dev') for (const [name, stand] of names) context.announce(name, stand)
+      const started = await startVillage(parts, context, sandbox)
       return {
         async stop() {
-          client.close()
-          await outside.close()
-          await sandbox?.stop()
-          await database.close()
+          stopping.abort()
+          await started.stop()
         },
       }
+    },
+    async ready({ mode, millrace, logger }) {
+      if (mode !== 'dev' || tour === undefined) return
+      // It goes on while the start is being told of.
+      tour({ millrace, contracts, signal: stopping.signal }).catch((error: unknown) => {
+        if (!stopping.signal.aborted) logger.warn({ err: error }, 'the tour ended early')
+      })
     },
   }
 }

@@ -1,0 +1,37 @@
+// What runs beside the worker: the village's connections, its way out, and under `millrace dev` the sandbox.
+import type { StartContext, Started } from '@millrace/cli/workload'
+import { type Sandbox, type ServiceName, type Stand, standsOf } from './outside/services.ts'
+import type { VillageParts } from './village-parts.ts'
+import { followPlaces } from './weather/weather-store.ts'
+
+export type Stands = Readonly<Record<ServiceName, Stand>>
+export type StartSandbox = (parts: VillageParts, stands: Stands) => Promise<Sandbox>
+
+export async function startVillage(
+  parts: VillageParts,
+  context: StartContext,
+  startSandbox: StartSandbox | undefined,
+): Promise<Started> {
+  const { config, database, outside, client, site } = parts
+  const { mode, logger, announce } = context
+  const stands = standsOf(config, context)
+  site.open(context)
+  database.open(context.databaseUrl, {
+    onError: (error) => logger.warn({ error: error.message }, 'an idle connection of the village broke'),
+  })
+  const needsSandbox = Object.values(stands).includes('sandbox')
+  const sandbox = needsSandbox ? await startSandbox?.(parts, stands) : undefined
+  outside.open(stands, sandbox)
+  client.open(context.millrace)
+  if (mode !== 'admin') await followPlaces(database, config)
+  if (sandbox !== undefined) announce('Sandbox', sandbox.url)
+  if (mode === 'dev') for (const [name, stand] of Object.entries(stands)) announce(name, stand)
+  return {
+    async stop() {
+      client.close()
+      await outside.close()
+      await sandbox?.stop()
+      await database.close()
+    },
+  }
+}
