@@ -3,6 +3,8 @@
 export const LEAST_INTERVAL_MINUTES = 15
 export const MOST_INTERVAL_MINUTES = 1_440
 
+export const DEFAULT_CATEGORY = 'General'
+
 const BY_CATEGORY: Readonly<Record<string, number>> = {
   'Breaking News': 15,
   'Tech News': 60,

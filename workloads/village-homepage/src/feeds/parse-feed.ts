@@ -10,7 +10,7 @@ import {
   type RssFeed,
 } from 'feedsmith'
 import { parseDate } from './entry-date.ts'
-import { FeedError, invalidXml } from './source-errors.ts'
+import { FeedError, InvalidXml } from './source-errors.ts'
 import { guardedJson, guardedXml } from './xml-guard.ts'
 
 /** A text with its kind: 'text' stands for itself, 'html' has markup, and of 'unknown' the publisher said nothing. */
@@ -43,18 +43,18 @@ export function parseFeed(text: string): ParsedFeed {
   const start = text.trimStart()
   try {
     if (start.startsWith('{')) return ofJson(parseJsonFeed(guardedJson(start), parsing))
-    if (!start.startsWith('<')) throw invalidXml('it begins with neither "<" nor "{".')
+    if (!start.startsWith('<')) throw new InvalidXml('it begins with neither "<" nor "{".')
     const { text: xml, root } = guardedXml(start)
     // By the root, and not by what occurs in the text: an article about feeds quotes other formats.
     if (root === 'rss') return ofRss(parseRssFeed(xml, parsing))
     if (root === 'feed') return ofAtom(parseAtomFeed(xml, parsing))
     if (root === 'rdf') return ofRdf(parseRdfFeed(xml, parsing))
-    throw invalidXml(root === 'html' ? 'it is a web page.' : `its root is "${root.slice(0, 50)}".`)
+    throw new InvalidXml(root === 'html' ? 'it is a web page.' : `its root is "${root.slice(0, 50)}".`)
   } catch (error) {
     if (error instanceof FeedError) throw error
     const { message, cause } = error as Error
     const detail = cause instanceof Error ? cause.message : message
-    throw invalidXml(`${detail.slice(0, 300).replace(/\.$/, '')}.`, error)
+    throw new InvalidXml(`${detail.slice(0, 300).replace(/\.$/, '')}.`, error)
   }
 }
 

@@ -3,7 +3,7 @@ import { EgressError, type EgressErrorCode, retryAfterMs } from '@millrace/egres
 
 /** A fetch that failed for a reason that lies with the source. */
 export class FeedError extends Error {
-  override readonly name = 'FeedError'
+  override readonly name: string = 'FeedError'
   /** As in rss_sources.last_error_type and the label of rss_fetch_errors_total. */
   readonly errorType: string
   /** How long the server asks to be left alone. */
@@ -20,8 +20,15 @@ export class FeedError extends Error {
   }
 }
 
-export const invalidXml = (what: string, cause?: unknown): FeedError =>
-  new FeedError('InvalidXml', `The answer is not a feed: ${what}`, { cause })
+/** `what` is wrong with a document, as the rest of a sentence: "it is a web page." */
+export class InvalidXml extends FeedError {
+  readonly what: string
+
+  constructor(what: string, cause?: unknown) {
+    super('InvalidXml', `The answer is not a feed: ${what}`, { cause })
+    this.what = what
+  }
+}
 
 const TIMED_OUT = 'HttpTimeoutException'
 const REFUSED = 'AddressRefused'

@@ -1,6 +1,6 @@
 // One linear look at a document before any parser sees it. Parsers of XML expand, recurse and backtrack, and strangers
 // know it: what is too deep, too much, or declares entities is refused here.
-import { invalidXml } from './source-errors.ts'
+import { InvalidXml } from './source-errors.ts'
 
 const MOST_TAGS = 200_000
 const MOST_DEPTH = 64
@@ -39,7 +39,7 @@ class Walk {
   document(): GuardedXml {
     const text = this.#text
     for (let at = text.indexOf('<'); at !== -1; at = text.indexOf('<', at)) at = this.#after(at)
-    if (this.#root === undefined) throw invalidXml('it has no XML element.')
+    if (this.#root === undefined) throw new InvalidXml('it has no XML element.')
     const doctype = this.#doctype
     const kept = doctype === undefined ? text : text.slice(0, doctype.start) + text.slice(doctype.end)
     return { text: kept, root: this.#root }
@@ -64,18 +64,18 @@ class Walk {
 
   #end(from: number, mark: string): number {
     const found = this.#text.indexOf(mark, from)
-    if (found === -1) throw invalidXml(`it ends inside "${this.#text.slice(from, from + 9)}".`)
+    if (found === -1) throw new InvalidXml(`it ends inside "${this.#text.slice(from, from + 9)}".`)
     return found + mark.length
   }
 
   /** A DOCTYPE before the root may name a DTD, which is never loaded. It may not bring one. */
   #declaration(start: number): number {
     if (!/^<!doctype\s/i.test(this.#text.slice(start, start + 10)))
-      throw invalidXml('it declares entities or elements.')
-    if (this.#doctype !== undefined || this.#root !== undefined) throw invalidXml('it has more than one DOCTYPE.')
+      throw new InvalidXml('it declares entities or elements.')
+    if (this.#doctype !== undefined || this.#root !== undefined) throw new InvalidXml('it has more than one DOCTYPE.')
     const end = this.#tagEnd(start)
     if (/\[|<!entity/i.test(this.#text.slice(start, end)))
-      throw invalidXml('its DOCTYPE declares entities or elements.')
+      throw new InvalidXml('its DOCTYPE declares entities or elements.')
     this.#doctype = { start, end }
     return end
   }
@@ -83,12 +83,12 @@ class Walk {
   #tag(start: number, name: string): number {
     const end = this.#tagEnd(start)
     this.#tags += 1
-    if (this.#tags > MOST_TAGS) throw invalidXml(`it has more than ${MOST_TAGS} elements.`)
+    if (this.#tags > MOST_TAGS) throw new InvalidXml(`it has more than ${MOST_TAGS} elements.`)
     const local = name.slice(name.indexOf(':') + 1).toLowerCase()
     this.#root ??= local
     if (this.#text[end - 2] === '/' || NEVER_CLOSED.has(local)) return end
     this.#open.push(name)
-    if (this.#open.length > MOST_DEPTH) throw invalidXml(`it is more than ${MOST_DEPTH} elements deep.`)
+    if (this.#open.length > MOST_DEPTH) throw new InvalidXml(`it is more than ${MOST_DEPTH} elements deep.`)
     return end
   }
 
@@ -112,7 +112,7 @@ class Walk {
       } else if (character === '>') return at + 1
       else if (character === '"' || character === "'") quote = character
     }
-    throw invalidXml(
+    throw new InvalidXml(
       last === text.length ? 'it ends inside a tag.' : `it has a tag of more than ${LONGEST_TAG} characters.`,
     )
   }
@@ -122,7 +122,7 @@ function refuseManyReferences(text: string): void {
   let count = 0
   for (let at = text.indexOf('&'); at !== -1; at = text.indexOf('&', at + 1)) {
     count += 1
-    if (count > MOST_REFERENCES) throw invalidXml(`it has more than ${MOST_REFERENCES} character references.`)
+    if (count > MOST_REFERENCES) throw new InvalidXml(`it has more than ${MOST_REFERENCES} character references.`)
   }
 }
 
@@ -138,12 +138,12 @@ export function guardedJson(text: string): unknown {
     } else if (character === '"') isQuoted = true
     else if (character === '{' || character === '[') {
       depth += 1
-      if (depth > MOST_DEPTH) throw invalidXml(`it is more than ${MOST_DEPTH} levels deep.`)
+      if (depth > MOST_DEPTH) throw new InvalidXml(`it is more than ${MOST_DEPTH} levels deep.`)
     } else if (character === '}' || character === ']') depth -= 1
   }
   try {
     return JSON.parse(text)
   } catch (cause) {
-    throw invalidXml(`its JSON is broken (${(cause as Error).message.slice(0, 200)}).`, cause)
+    throw new InvalidXml(`its JSON is broken (${(cause as Error).message.slice(0, 200)}).`, cause)
   }
 }
