@@ -1,6 +1,7 @@
 // Village Homepage: the start page of a community, as a workload.
 import type { Workload } from '@millrace/cli/workload'
 import type { Millrace } from 'millrace'
+import { rssSourceRoutes } from './admin/rss-sources.ts'
 import { VillageClient } from './client.ts'
 import { readConfig, type VillageConfig } from './config/read.ts'
 import { contractList, type VillageContracts, villageContracts } from './contracts.ts'
@@ -8,6 +9,7 @@ import { VillageDatabase } from './database/pool.ts'
 import { villageEscalation } from './escalation.ts'
 import { villageHandlers } from './handlers.ts'
 import { Outside } from './outside/outside.ts'
+import { feedsPage } from './page/feeds.ts'
 import { Site } from './page/site.ts'
 import { villagePage } from './page/village.ts'
 import { villageSchedules } from './schedules.ts'
@@ -62,7 +64,8 @@ export function villageHomepage({
     handlers,
     schedules: villageSchedules(parts, handlers),
     metrics: villageMetrics,
-    pages: [villagePage(parts)],
+    pages: [feedsPage(parts), villagePage(parts)],
+    routes: [...rssSourceRoutes(parts)],
     escalation: villageEscalation(config, parts.outside),
     async start(context) {
       const started = await startVillage(parts, context, sandbox)

@@ -13,6 +13,7 @@ const SOURCES = new URL('../../../src/page/', import.meta.url)
 
 const ASSETS = new Map<string, Asset>([
   ['style.css', read('style.css', 'text/css; charset=utf-8')],
+  ['feeds.css', read('feeds.css', 'text/css; charset=utf-8')],
   ['page.js', read('page.js', 'text/javascript; charset=utf-8')],
 ])
 

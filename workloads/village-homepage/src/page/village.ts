@@ -2,23 +2,13 @@
 import type { Page, PageContext } from '@millrace/admin'
 import { TAG_CATEGORIES } from '../tagging/categories.ts'
 import type { VillageParts } from '../village-parts.ts'
+import { answer } from './answer.ts'
 import { assetOf } from './assets.ts'
 import { Blocks, isBlock } from './blocks.ts'
 import { document, message, placeOf } from './layout.ts'
-import type { Html, View } from './view.ts'
+import type { View } from './view.ts'
 
 const PATH = '/village'
-/** Everything comes from our own server, and nothing in line: what a feed says can never run. */
-const CSP = [
-  "default-src 'none'",
-  "style-src 'self'",
-  "script-src 'self'",
-  "img-src 'self' data:",
-  "connect-src 'self'",
-  "form-action 'self'",
-  "base-uri 'none'",
-  "frame-ancestors 'none'",
-].join('; ')
 const SHOWN = ['alerts', 'sky', 'today', 'quotes', 'forecast', 'marketplace', 'sites', 'posts', 'budget']
 
 export function villagePage(parts: VillageParts): Page {
@@ -65,14 +55,4 @@ function one({ html, etag }: { html: string; etag: string }, request: Request): 
   const headers = { etag, 'cache-control': 'no-cache' }
   if (request.headers.get('if-none-match') === etag) return new Response(null, { status: 304, headers })
   return new Response(html, { headers: { 'content-type': 'text/html; charset=utf-8', ...headers } })
-}
-
-async function answer(body: Html, init: { status?: number; headers?: Record<string, string> } = {}): Promise<Response> {
-  const headers = {
-    'content-type': 'text/html; charset=utf-8',
-    'content-security-policy': CSP,
-    'cache-control': 'no-cache',
-    ...init.headers,
-  }
-  return new Response(String(await body), { status: init.status ?? 200, headers })
 }
