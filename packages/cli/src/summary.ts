@@ -1,5 +1,6 @@
 import type { LaneDescription, Worker } from 'millrace'
 import { counted } from './worker-process.ts'
+import type { Workload } from './workload.ts'
 
 /** What is running: an aligned block for the terminal, an object for `GET /` and the log. */
 export class Summary {
@@ -14,6 +15,12 @@ export class Summary {
     this.#lanes = lanes.map(({ running: _, ...lane }) => lane)
     this.add('Worker', id)
     this.add('Lanes', lanes.map(laneText).join(', '))
+  }
+
+  /** The admin, and what the workload serves for people. */
+  addPages(url: string, { pages = [] }: Pick<Workload, 'pages'> = {}): void {
+    this.add('Admin', `${url}/admin/`)
+    for (const { title, path } of pages) this.add(title, `${url}${path}`)
   }
 
   /** For the terminal alone: the health endpoint must not tell it. */

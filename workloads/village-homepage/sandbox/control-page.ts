@@ -26,15 +26,14 @@ export function controlPage(state: SandboxState): string {
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <meta http-equiv="refresh" content="10"><title>Sandbox internet</title><style>${STYLE}</style></head>
 <body><header><h1>Sandbox internet</h1>
-<p>These services stand in for the outside world. Nothing here leaves this machine. Break one and watch what the jobs do.</p></header>
+<p>These services stand in for the outside world. Nothing here leaves this machine. Break one and watch what the jobs do: with Alpha Vantage down, somebody is paged after five attempts.</p></header>
 <main>
 <section aria-labelledby="switches"><h2 id="switches">Switches</h2><ul class="services">${state.services.map(serviceRow).join('')}</ul></section>
-<div class="columns">
+<div class="columns"><div>
 ${block('Incidents (PagerDuty)', state.incidents.map(incidentRow), 'Nobody was paged yet.')}
 ${block('Messages (Slack)', state.messages.map(messageRow), 'No message yet. The first alert appears here.')}
 ${block('Mail', state.mails.map(mailRow), 'No mail yet. Budget notices and the daily digest appear here.')}
-${callBlock(state)}
-</div></main></body></html>`
+</div>${callBlock(state)}</div></main></body></html>`
 }
 
 function serviceRow({ name, mode, delayMs, calls }: SandboxState['services'][number]): string {
@@ -80,14 +79,14 @@ const time = (at: string): string => `<time datetime="${escaped(at)}">${escaped(
 const escaped = (value: string): string => value.replaceAll(/[&<>"']/g, (character) => `&#${character.codePointAt(0)};`)
 
 const STYLE = `
-:root{color-scheme:light dark;--bg:#fbfbfa;--card:#fff;--ink:#1c1f23;--faint:#5c646d;--line:#dfe2e6;--accent:#1f5fbf;--good:#1a7f4b;--bad:#b3261e;--warn:#8a5a00}
-@media (prefers-color-scheme:dark){:root{--bg:#14171a;--card:#1b1f23;--ink:#e7eaee;--faint:#9aa4af;--line:#31373d;--accent:#7ab0ff;--good:#5fcf95;--bad:#ff8f86;--warn:#e6b566}}
-*{box-sizing:border-box}body{margin:0;background:var(--bg);color:var(--ink);font:15px/1.5 system-ui,sans-serif}
+:root{color-scheme:light dark;--bg:#f6f7f8;--card:#fff;--ink:#14202b;--faint:#4a5966;--line:#cbd2d9;--accent:#0b7285;--good:#1f7a4d;--bad:#c0392b;--warn:#8f5b0c}
+@media (prefers-color-scheme:dark){:root{--bg:#0e1419;--card:#151d24;--ink:#e8edf1;--faint:#a9b6c1;--line:#364651;--accent:#3fb8cb;--good:#4cc38a;--bad:#f07167;--warn:#e0a83e}}
+*{box-sizing:border-box}body{margin:0;background:var(--bg);color:var(--ink);font:15px/1.5 Inter,-apple-system,"Segoe UI",Roboto,"Noto Sans","Open Sans",system-ui,sans-serif;font-variant-numeric:tabular-nums}
 header,main{max-width:1180px;margin:0 auto;padding:0 20px}header{padding-top:24px}h1{font-size:24px;margin:0}header p{color:var(--faint);margin:4px 0 0}
 h2{font-size:15px;margin:0 0 8px}section{background:var(--card);border:1px solid var(--line);border-radius:8px;padding:14px 16px;margin:16px 0;min-width:0}
-ul,ol{list-style:none;margin:0;padding:0}.services{display:grid;grid-template-columns:repeat(auto-fill,minmax(340px,1fr));gap:0 32px}
+ul,ol{list-style:none;margin:0;padding:0}.services{display:grid;grid-template-columns:repeat(auto-fill,minmax(340px,1fr));gap:0 40px}
 .services li{display:flex;justify-content:space-between;align-items:center;gap:12px;padding:8px 0;border-bottom:1px solid var(--line)}
-.services div{display:flex;flex-direction:column;min-width:0}form{display:flex;flex:none}
+.services div{display:flex;flex-direction:column;min-width:0}.services strong{white-space:nowrap}.services li:nth-last-child(-n+3){border-bottom:0}form{display:flex;flex:none}
 button{font:inherit;font-size:13px;padding:3px 9px;border:1px solid var(--line);border-left-width:0;background:none;color:var(--faint);cursor:pointer}
 button:first-child{border-left-width:1px;border-radius:6px 0 0 6px}button:last-child{border-radius:0 6px 6px 0}
 button[aria-pressed=true]{color:var(--card);background:var(--good);border-color:var(--good);font-weight:600}

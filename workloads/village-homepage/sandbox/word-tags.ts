@@ -36,17 +36,21 @@ const GOOD = [
 ]
 const BAD = ['closes', 'delayed', 'loses', 'flood', 'damage', 'shortage', 'worse', 'fails', 'warning', 'cut', 'storm']
 const DULL = new Set([
-  'about',
-  'after',
-  'again',
+  'already',
+  'because',
+  'before',
   'between',
-  'every',
-  'first',
-  'their',
-  'there',
-  'these',
-  'which',
-  'would',
+  'kilobytes',
+  'another',
+  'deleted',
+  'against',
+  'measured',
+  'mistakes',
+  'speakers',
+  'learns',
+  'hundred',
+  'thought',
+  'through',
 ])
 
 export function wordTags(text: string): WordTags {
@@ -65,14 +69,12 @@ export function wordTags(text: string): WordTags {
   }
 }
 
+/** What the text is about: the marks of categories that it has, then long words, in the order in which they stand. */
 function topicsOf(words: readonly string[]): string[] {
-  const counts = new Map<string, number>()
-  for (const word of words) {
-    if (word.length < 5 || word.length > 30 || DULL.has(word)) continue
-    counts.set(word, (counts.get(word) ?? 0) + 1)
-  }
-  const top = [...counts].sort((a, b) => b[1] - a[1]).slice(0, 4)
-  const topics = top.map(([word]) => `${word.charAt(0).toUpperCase()}${word.slice(1)}`)
+  const marks = new Set(Object.values(CATEGORIES).flat())
+  const isLong = (word: string): boolean => word.length >= 7 && word.length <= 30 && !DULL.has(word)
+  const found = [...words.filter((word) => marks.has(word)), ...words.filter(isLong)]
+  const topics = [...new Set(found)].slice(0, 4).map((word) => `${word.charAt(0).toUpperCase()}${word.slice(1)}`)
   return [...new Set([...topics, 'News', 'Village', 'Today'])].slice(0, Math.max(3, topics.length))
 }
 

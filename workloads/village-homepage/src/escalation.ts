@@ -1,11 +1,12 @@
 // Who is told of what: the queues name the channels, see queues.ts. Where the channels lead is known once the village has started.
-import { type Channel, defineEscalation, digest, type Escalation, pagerduty, slack } from '@millrace/escalation'
+import { type Channel, defineEscalation, digest, type Escalation, email, pagerduty, slack } from '@millrace/escalation'
 import type { VillageConfig } from './config/read.ts'
 import type { Outside } from './outside/outside.ts'
 import { villageQueues } from './queues.ts'
 
 /** Of the day, UTC, when the digest goes out. */
 const DIGEST_HOUR = 7
+const BUDGET_MAIL = 'budget-mail'
 
 export function villageEscalation(config: VillageConfig, outside: Outside): Escalation {
   const { opsEmail } = config.jobs.escalation
@@ -24,11 +25,14 @@ export function villageEscalation(config: VillageConfig, outside: Outside): Esca
       },
     }),
     [opsEmail]: digest({ to: opsEmail, hour: DIGEST_HOUR }),
+    // Thresholds of the budget are told at once: tomorrow's digest may come after the money.
+    [BUDGET_MAIL]: email({ to: opsEmail }),
     ...ownerChannels(config, outside),
   }
   return defineEscalation({
     channels,
     ops: '#ops-alerts',
+    budgets: BUDGET_MAIL,
     fetch: outside.fetch,
     mail: {
       get url() {

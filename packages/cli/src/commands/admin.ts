@@ -107,7 +107,7 @@ async function serve(module: string | undefined, { databaseUrl, host, port }: Op
       const context = { millrace, logger, databaseUrl: database.url, mode: 'admin' as const, announce }
       await startWorkload(lifecycle, workload, { ...context, queues: queuesOf(workload) })
     }
-    summary.add('Admin', `${server.url}/admin/`)
+    summary.addPages(server.url, workload)
     if (process.stdout.isTTY) process.stdout.write(summary.asText())
     else logger.info(summary.asObject(), 'running')
   })

@@ -143,7 +143,7 @@ async function dev({ workload, module }: Named, options: Options): Promise<void>
       readiness.watchWork(() => obstacleOf(worker))
       if (worker !== undefined) summary.addWorker(worker)
     }
-    summary.add('Admin', `${server.url}/admin/`)
+    summary.addPages(server.url, workload)
     summary.add('Health', `${server.url}/readyz`)
     const commands = await tryNext({ workload, module, schema, healthUrl: server.url })
     const where = database.directory === undefined ? 'with the same DATABASE_URL' : 'in this folder'

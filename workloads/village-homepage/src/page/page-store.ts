@@ -37,6 +37,11 @@ select
   max(last_fetched_at) as "fetchedAt"
 from village.rss_sources`
 
+const TAGGED = `
+select count(*) filter (where ai_tagged)::integer as tagged, count(*)::integer as "all"
+from village.feed_items
+where published_at > $1::timestamptz - interval '7 days'`
+
 const FORECASTS = `
 select place.name, place.time_zone as "timeZone", forecast.current, forecast.days, forecast.fetched_at as "fetchedAt"
 from village.weather_locations as place
@@ -91,6 +96,10 @@ export interface FeedFacts {
 
 export async function feedFacts(db: Queryable): Promise<FeedFacts> {
   return (await db.query(FEEDS)).rows[0] as FeedFacts
+}
+
+export async function taggedFacts(db: Queryable, now: Date): Promise<{ tagged: number; all: number }> {
+  return (await db.query(TAGGED, [now])).rows[0] as { tagged: number; all: number }
 }
 
 export interface ForecastRow {

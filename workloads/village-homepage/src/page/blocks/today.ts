@@ -13,8 +13,8 @@ const SURE = 0.5
 const MOODS: Readonly<Record<string, string>> = {
   positive: 'good news',
   negative: 'bad news',
-  mixed: 'mixed feelings',
-  neutral: 'matter-of-fact',
+  mixed: 'mixed',
+  neutral: 'neutral',
 }
 
 export const today: Block = {
