@@ -69,13 +69,14 @@ export async function call<E extends Endpoint>(
   const response = await (options.fetch ?? fetch)(url, {
     method: endpoint.method,
     headers: {
-      accept: 'application/json',
+      accept: endpoint.media ?? 'application/json',
       ...(body !== undefined && { 'content-type': 'application/json' }),
       ...(token !== undefined && { authorization: `Bearer ${token}` }),
     },
     ...(body !== undefined && { body }),
     ...(signal && { signal }),
   })
+  if (response.ok && endpoint.media === 'text/csv') return (await response.text()) as AnswerOf<E>
   const answer: unknown = await response.json().catch(() => undefined)
   if (response.ok) return answer as AnswerOf<E>
   throw new AdminError(response.status, isRecord(answer) ? answer : {})

@@ -1,7 +1,7 @@
 // Dead letters: look at them, and decide about them.
 import { z } from 'zod'
 import { endpoint } from './endpoint.ts'
-import { duration, flag, forOperators, id, name, pageSize, time } from './fields.ts'
+import { csvLimit, duration, flag, forOperators, id, name, pageSize, time } from './fields.ts'
 import { attempt } from './jobs.ts'
 
 const LETTERS = '/admin/api/dead-letters'
@@ -56,6 +56,17 @@ export const redriveResult = z.object({
   message: z.string().optional(),
 })
 
+/** Which letters. */
+const filter = {
+  status: status.optional(),
+  acknowledged: flag.optional(),
+  queue: name.optional(),
+  type: name.optional(),
+  tenant: name.optional(),
+  fingerprint: name.optional(),
+  reason: deadReason.optional(),
+}
+
 export const list = endpoint({
   method: 'GET',
   path: LETTERS,
@@ -63,18 +74,20 @@ export const list = endpoint({
   scope: 'tenant',
   summary: 'List dead letters, newest first',
   description: 'For the next page pass the id of the last letter as `before`.',
-  input: z.object({
-    status: status.optional(),
-    acknowledged: flag.optional(),
-    queue: name.optional(),
-    type: name.optional(),
-    tenant: name.optional(),
-    fingerprint: name.optional(),
-    reason: deadReason.optional(),
-    before: id.optional(),
-    limit: pageSize(1000),
-  }),
+  input: z.object({ ...filter, before: id.optional(), limit: pageSize(1000) }),
   output: z.object({ letters: z.array(letter), next: z.string().nullable() }),
+})
+
+export const csv = endpoint({
+  method: 'GET',
+  path: `${LETTERS}.csv`,
+  permission: 'viewer',
+  scope: 'tenant',
+  media: 'text/csv',
+  summary: 'Export dead letters as CSV, newest first',
+  description: 'As `jobs.csv`.',
+  input: z.object({ ...filter, before: id.optional(), limit: csvLimit }),
+  output: z.string(),
 })
 
 export const groups = endpoint({

@@ -27,7 +27,7 @@ export interface Endpoint<Input extends z.ZodObject = z.ZodObject, Output extend
   /** Of a success. Default 200. */
   readonly status?: 200 | 201
   /** What it answers with, if it is not JSON. */
-  readonly media?: 'text/event-stream'
+  readonly media?: 'text/event-stream' | 'text/csv'
 }
 
 export function endpoint<Input extends z.ZodObject, Output extends z.ZodType>(

@@ -1,5 +1,6 @@
 // Fields that many operations share.
 import { z } from 'zod'
+import { CSV_ROWS } from './csv.ts'
 
 export const time = z.iso.datetime({ offset: true })
 export const id = z.string().regex(/^\d{1,19}$/, 'expected an id: digits')
@@ -13,6 +14,8 @@ export const duration = z
 export const reason = z.string().min(1).max(1000).describe('Why: others will ask')
 /** A number in a query is text. */
 export const pageSize = (most: number) => z.coerce.number<number | string>().int().min(1).max(most).optional()
+/** Of an export. */
+export const csvLimit = pageSize(CSV_ROWS.most).describe(`How many rows. Default ${CSV_ROWS.usual}`)
 export const flag = z.enum(['true', 'false'])
 export const pause = z.object({
   queue: z.string().nullable(),

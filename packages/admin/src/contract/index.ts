@@ -1,5 +1,6 @@
 // The contract of the admin API. Safe for browsers: it imports zod and nothing else.
 export { type AdminClient, AdminError, type ClientOptions, call, createAdminClient } from './client.ts'
+export { CSV_ROWS, csvColumns, csvLine, csvRow } from './csv.ts'
 export { withDates } from './dates.ts'
 export {
   type AnswerOf,

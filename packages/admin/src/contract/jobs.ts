@@ -1,7 +1,7 @@
 // Jobs: look, enqueue, and steer one.
 import { z } from 'zod'
 import { endpoint } from './endpoint.ts'
-import { duration, forOperators, id, name, pageSize, reason, time } from './fields.ts'
+import { csvLimit, duration, forOperators, id, name, pageSize, reason, time } from './fields.ts'
 
 const JOBS = '/admin/api/jobs'
 
@@ -140,6 +140,19 @@ export const search = endpoint({
     'The terms `payload`, `error` and `reason` need an operator. For the next page pass `next` as `after`. Callers of several tenants name one.',
   input: z.object({ q: query, tenant: name.optional(), order, after, timeout, limit: pageSize(1000) }),
   output: page,
+})
+
+export const csv = endpoint({
+  method: 'GET',
+  path: `${JOBS}.csv`,
+  permission: 'viewer',
+  scope: 'tenant',
+  media: 'text/csv',
+  summary: 'Export the jobs that fit a query as CSV',
+  description:
+    'Texts that a spreadsheet would take for a formula begin with an apostrophe. If there are more rows, the last line says so and how to go on. Payloads are left empty for viewers.',
+  input: z.object({ q: query.optional(), tenant: name.optional(), order, after, limit: csvLimit }),
+  output: z.string(),
 })
 
 export const count = endpoint({

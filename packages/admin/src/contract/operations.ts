@@ -22,6 +22,7 @@ export const contract = {
   jobs: {
     list: jobs.list,
     search: jobs.search,
+    csv: jobs.csv,
     count: jobs.count,
     suggest: jobs.suggest,
     get: jobs.get,
@@ -46,6 +47,7 @@ export const contract = {
   },
   deadLetters: {
     list: deadLetters.list,
+    csv: deadLetters.csv,
     groups: deadLetters.groups,
     counts: deadLetters.counts,
     get: deadLetters.get,
@@ -113,7 +115,7 @@ export const contract = {
     resend: health.resendEscalations,
   },
   reports: { runs: health.runs, series: health.series, deadLetters: health.letters },
-  audit: { list: audit.list },
+  audit: { list: audit.list, csv: audit.csv },
   access: {
     me: access.me,
     openApi: access.openApi,

@@ -71,3 +71,7 @@ export function newestFirst<Item extends { readonly id: string }>(
   const newer = (a: Item, b: Item) => (BigInt(a.id) < BigInt(b.id) ? 1 : -1)
   return lists.flat().sort(newer).slice(0, limit)
 }
+
+/** Where the page after this one begins. */
+export const nextOf = (page: readonly { readonly id: string }[], limit: number): string | null =>
+  page.length === limit ? (page.at(-1)?.id ?? null) : null

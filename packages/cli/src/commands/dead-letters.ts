@@ -2,6 +2,7 @@
 import type { Command } from 'commander'
 import type { DeadLetter, DeadLetterDetails, DeadLetterFilter, Duration } from 'millrace'
 import { type ClientOptions, withClientOrApi } from '../client.ts'
+import { type CsvOptions, demandPage, printCsv } from '../csv.ts'
 import { Refused } from '../failure.ts'
 import { fromNow, moreHint, oneLine, print, printJson } from '../print.ts'
 import { facts, table } from '../table.ts'
@@ -16,23 +17,32 @@ export interface FilterOptions {
   readonly fingerprint?: string
 }
 
-interface ListOptions extends ClientOptions, FilterOptions {
+interface ListOptions extends ClientOptions, CsvOptions, FilterOptions {
   readonly status: 'pending' | 'retried' | 'resolved' | 'ignored' | 'any'
   readonly reason?: NonNullable<DeadLetterFilter['reason']>
-  readonly limit: number
   readonly before?: string
 }
 
 export async function list(options: ListOptions, command: Command): Promise<void> {
   const { status, reason, limit, before } = options
+  demandPage(command, options)
+  const filter = {
+    ...filterOf(options),
+    ...(status === 'any' ? {} : { status }),
+    ...(reason === undefined ? {} : { reason }),
+  }
   await withClientOrApi(command, options, async ({ millrace }) => {
-    const letters = await millrace.deadLetters.list({
-      ...filterOf(options),
-      ...(status === 'any' ? {} : { status }),
-      ...(reason === undefined ? {} : { reason }),
-      ...(before === undefined ? {} : { before }),
-      limit,
-    })
+    const page = (next: string | undefined, size: number) =>
+      millrace.deadLetters.list({ ...filter, ...(next === undefined ? {} : { before: next }), limit: size })
+    if (options.csv)
+      return printCsv(command, options, {
+        ...{ kind: 'deadLetters', goOn: '--before' },
+        async page(next = before, size) {
+          const rows = await page(next, size)
+          return { rows, next: rows.length === size ? (rows.at(-1)?.id ?? null) : null }
+        },
+      })
+    const letters = await page(before, limit)
     if (options.json) return printJson(letters)
     if (letters.length === 0) return print(`No dead letter is ${status === 'any' ? 'like that' : status}.\n`)
     print(

@@ -1,5 +1,6 @@
 import { Command, Option } from 'commander'
 import { addModuleOption, addRemoteOptions } from '../client.ts'
+import { addCsvOptions } from '../csv.ts'
 import { parsePayload } from '../json-argument.ts'
 import { addWatchOptions } from '../watch.ts'
 import { addWhereOptions } from './bulk-run.ts'
@@ -7,7 +8,6 @@ import { counts, groups, list, prune, show } from './dead-letters.ts'
 import { close, decide, redrive } from './dead-letters-decide.ts'
 import { ageOption } from './prune.ts'
 import { addAuthorOption, addDecisionOptions } from './retry.ts'
-import { parseLimit } from './worker-options.ts'
 
 const help = `
 A dead letter is what is left of a job that failed for good. It stays pending until somebody redrives, resolves or
@@ -54,9 +54,8 @@ function listCommand(): Command {
     .description('List dead letters, newest first.')
     .addOption(new Option('--status <status>', 'only these').choices(STATUSES).default('pending'))
     .addOption(new Option('--reason <reason>', 'only these').choices(REASONS))
-    .addOption(new Option('--limit <count>', 'how many').argParser(parseLimit).default(50))
     .option('--before <id>', 'only letters older than this one')
-  return addWatchOptions(addRemoteOptions(addFilterOptions(command))).action(list)
+  return addWatchOptions(addRemoteOptions(addCsvOptions(addFilterOptions(command)))).action(list)
 }
 
 function addFilterOptions(command: Command): Command {

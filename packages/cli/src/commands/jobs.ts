@@ -1,13 +1,14 @@
 import { Command, Option } from 'commander'
 import { type Duration, type Job, quotedValue, type SearchOrder, type SearchPage, searchFields, toMs } from 'millrace'
 import { addRemoteOptions, type ClientOptions, withClientOrApi } from '../client.ts'
+import { addCsvOptions, type CsvOptions, demandPage, printCsv } from '../csv.ts'
 import { fromNow, moreHint, oneLine, print, printJson } from '../print.ts'
 import { pointAt } from '../query-problem.ts'
 import { table } from '../table.ts'
 import { addWatchOptions } from '../watch.ts'
 import { counted } from '../worker-process.ts'
 import { holding, pausedBy } from './pauses.ts'
-import { parseDuration, parseLimit } from './worker-options.ts'
+import { parseDuration } from './worker-options.ts'
 
 const STATUSES = ['pending', 'processing', 'blocked', 'failed', 'completed', 'cancelled', 'dead']
 
@@ -35,9 +36,10 @@ Examples:
   millrace jobs --where 'payload.user.id:42' --timeout 10s
   millrace jobs --where 'queue:mail' --count
   millrace jobs --queue mail --limit 20 --json
+  millrace jobs --where 'status:dead' --csv > dead.csv
 `
 
-interface Options extends ClientOptions {
+interface Options extends ClientOptions, CsvOptions {
   readonly where?: string
   readonly status?: Job['status']
   readonly queue?: string
@@ -49,7 +51,6 @@ interface Options extends ClientOptions {
   readonly oldest?: true
   readonly count?: true
   readonly timeout: Duration
-  readonly limit: number
 }
 
 export function jobsCommand(): Command {
@@ -67,11 +68,13 @@ export function jobsCommand(): Command {
     .option('--oldest', 'oldest first')
     .option('--count', 'only how many there are, up to 100000')
     .addOption(new Option('--timeout <duration>', 'how long to search').argParser(parseDuration).default('2s'))
-    .addOption(new Option('--limit <count>', 'how many').argParser(parseLimit).default(50))
-  return addWatchOptions(addRemoteOptions(command)).addHelpText('after', help).action(act)
+  return addWatchOptions(addRemoteOptions(addCsvOptions(command)))
+    .addHelpText('after', help)
+    .action(act)
 }
 
 async function act(options: Options, command: Command): Promise<void> {
+  demandPage(command, options)
   await withClientOrApi(command, options, async ({ millrace }) => {
     const query = queryOf(options)
     const timeoutMs = toMs(options.timeout, '--timeout')
@@ -79,11 +82,18 @@ async function act(options: Options, command: Command): Promise<void> {
       const counted = await millrace.search.count(query, { timeoutMs }).catch(pointAt)
       return options.json ? printJson(counted) : print(`${counted.count}${counted.isCapped ? '+' : ''}\n`)
     }
-    const { limit, oldest, after } = options
-    const order: SearchOrder = oldest ? 'oldest' : 'newest'
-    const page = await millrace.search
-      .jobs(query, { limit, order, timeoutMs, ...(after === undefined ? {} : { after }) })
-      .catch(pointAt)
+    const order: SearchOrder = options.oldest ? 'oldest' : 'newest'
+    const find = (after: string | undefined, limit: number) =>
+      millrace.search.jobs(query, { limit, order, timeoutMs, ...(after === undefined ? {} : { after }) }).catch(pointAt)
+    if (options.csv)
+      return printCsv(command, options, {
+        ...{ kind: 'jobs', goOn: '--after' },
+        async page(next = options.after, limit) {
+          const { jobs: rows, next: goOn } = await find(next, limit)
+          return { rows, next: goOn }
+        },
+      })
+    const page = await find(options.after, options.limit)
     const pauses = await millrace.pauses.list()
     if (options.json) {
       const jobs = page.jobs.map((job) => ({ ...job, pauses: holding(pauses, job) }))

@@ -1,7 +1,9 @@
 // What workers declare, and the audit log.
-import { type CatalogueEntry, UnknownJobType } from 'millrace'
+import { type CatalogueEntry, type Millrace, UnknownJobType } from 'millrace'
+import type { z } from 'zod'
 import { contract } from '../../contract/operations.ts'
-import { newestFirst, tenantsToList } from '../caller.ts'
+import { type Caller, newestFirst, nextOf, tenantsToList } from '../caller.ts'
+import { csvResponse } from '../csv.ts'
 import { given, type Route, route } from '../route.ts'
 import { eachTenant } from './jobs.ts'
 
@@ -53,11 +55,27 @@ export const catalogueRoutes: readonly Route[] = [
     return { lanes: [...lanes.values()].sort((a, b) => (a.name < b.name ? -1 : 1)) }
   }),
 
-  route(audit.list, async ({ tenant, limit = PAGE, ...filter }, { millrace, caller }) => {
-    const lists = await eachTenant(tenantsToList(caller, tenant), (each) =>
-      millrace.audit.list({ ...given({ ...filter, tenant: each }), limit }),
-    )
-    const entries = newestFirst(lists, limit)
-    return { entries, next: entries.length === limit ? (entries.at(-1)?.id ?? null) : null }
+  route(audit.list, async ({ limit = PAGE, ...filter }, { millrace, caller }) => {
+    const entries = await auditPage(millrace, caller, { ...filter, limit })
+    return { entries, next: nextOf(entries, limit) }
   }),
+
+  route(audit.csv, ({ limit, before: first, ...filter }, { millrace, caller }) =>
+    csvResponse({
+      ...{ kind: 'audit', goOn: 'before', limit },
+      async page(before = first, most) {
+        const rows = await auditPage(millrace, caller, { ...filter, before, limit: most })
+        return { rows, next: nextOf(rows, most) }
+      },
+    }),
+  ),
 ]
+
+type AuditQuery = Omit<z.output<typeof audit.list.input>, 'limit'> & { readonly limit: number }
+
+async function auditPage(millrace: Millrace, caller: Caller, { tenant, limit, ...filter }: AuditQuery) {
+  const lists = await eachTenant(tenantsToList(caller, tenant), (each) =>
+    millrace.audit.list({ ...given({ ...filter, tenant: each }), limit }),
+  )
+  return newestFirst(lists, limit)
+}

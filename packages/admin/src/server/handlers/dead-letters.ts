@@ -1,6 +1,7 @@
 import type { Millrace } from 'millrace'
 import { contract } from '../../contract/operations.ts'
-import { type Caller, hasRole, maySee, newestFirst, tenantsToList } from '../caller.ts'
+import { type Caller, hasRole, maySee, newestFirst, nextOf, tenantsToList } from '../caller.ts'
+import { csvResponse } from '../csv.ts'
 import { notFound } from '../problem.ts'
 import { given, type Route, route } from '../route.ts'
 import { eachTenant, shownAttempt } from './jobs.ts'
@@ -22,6 +23,9 @@ export async function letterPage(millrace: Millrace, caller: Caller, { tenant, l
   return newestFirst(lists, limit)
 }
 
+const seenOf = (acknowledged: 'true' | 'false' | undefined) =>
+  acknowledged === undefined ? {} : { acknowledged: acknowledged === 'true' }
+
 /** One result per id, by position: letters that the caller may not see are not there. */
 export async function decideOn<Result extends { id: string; status: string }>(
   millrace: Millrace,
@@ -41,10 +45,19 @@ export async function decideOn<Result extends { id: string; status: string }>(
 
 export const deadLetterRoutes: readonly Route[] = [
   route(deadLetters.list, async ({ acknowledged, limit = PAGE, ...filter }, { millrace, caller }) => {
-    const seen = acknowledged === undefined ? {} : { acknowledged: acknowledged === 'true' }
-    const letters = await letterPage(millrace, caller, { ...filter, ...seen, limit })
-    return { letters, next: letters.length === limit ? (letters.at(-1)?.id ?? null) : null }
+    const letters = await letterPage(millrace, caller, { ...filter, ...seenOf(acknowledged), limit })
+    return { letters, next: nextOf(letters, limit) }
   }),
+
+  route(deadLetters.csv, ({ acknowledged, limit, before: first, ...filter }, { millrace, caller }) =>
+    csvResponse({
+      ...{ kind: 'deadLetters', goOn: 'before', limit },
+      async page(before = first, most) {
+        const rows = await letterPage(millrace, caller, { ...filter, ...seenOf(acknowledged), before, limit: most })
+        return { rows, next: nextOf(rows, most) }
+      },
+    }),
+  ),
 
   route(deadLetters.groups, async ({ tenant, limit = PAGE, ...filter }, { millrace, caller }) => {
     const lists = await eachTenant(tenantsToList(caller, tenant), (each) =>

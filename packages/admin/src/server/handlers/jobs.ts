@@ -12,6 +12,7 @@ import {
   tenantNeeded,
   tenantsToList,
 } from '../caller.ts'
+import { csvResponse } from '../csv.ts'
 import { conflict, Refusal } from '../problem.ts'
 import { Answer, given, type Route, route } from '../route.ts'
 
@@ -58,6 +59,16 @@ export const jobRoutes: readonly Route[] = [
   }),
 
   route(jobs.search, (search, { millrace, caller }) => jobSearch(millrace, caller, search)),
+
+  route(jobs.csv, ({ q = '', tenant, order, limit, after: first }, { millrace, caller }) =>
+    csvResponse({
+      ...{ kind: 'jobs', goOn: 'after', limit },
+      async page(after = first, most) {
+        const { jobs: rows, next } = await jobSearch(millrace, caller, { q, tenant, order, after, limit: most })
+        return { rows, next }
+      },
+    }),
+  ),
 
   route(jobs.count, async ({ q, tenant, timeout }, { millrace, caller }) => {
     demandTerms(millrace, caller, q)
