@@ -14,6 +14,7 @@ import * as queues from './queues.ts'
 import * as schedules from './schedules.ts'
 import * as stream from './stream.ts'
 import * as tenants from './tenants.ts'
+import { vitals } from './vitals.ts'
 import * as workers from './workers.ts'
 import * as workflows from './workflows.ts'
 
@@ -107,7 +108,7 @@ export const contract = {
     jobType: catalogue.jobType,
     lanes: catalogue.lanes,
   },
-  health: { read: health.read },
+  health: { read: health.read, vitals },
   alerts: { list: health.alerts, silence: health.silenceAlert, unsilence: health.unsilenceAlert },
   escalations: {
     list: health.escalations,

@@ -2,7 +2,16 @@
 import { z } from 'zod'
 import { endpoint } from './endpoint.ts'
 
-export const topicNames = ['overview', 'queues', 'jobs', 'workers', 'dead-letters', 'health', 'alerts'] as const
+export const topicNames = [
+  'overview',
+  'queues',
+  'jobs',
+  'workers',
+  'dead-letters',
+  'health',
+  'vitals',
+  'alerts',
+] as const
 
 /** The data of each event, whose name is the topic. */
 export const streamEvent = z.object({

@@ -6,6 +6,7 @@ const PAGE = 50
 
 export const healthRoutes: readonly Route[] = [
   route(health.read, (_, { millrace }) => millrace.health()),
+  route(health.vitals, (_, { millrace }) => millrace.vitals()),
 
   route(alerts.list, async (_, { millrace }) => ({
     alerts: await millrace.alerts.list({ states: ['firing', 'pending', 'cleared'] }),

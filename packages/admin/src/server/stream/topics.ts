@@ -23,6 +23,7 @@ export const topics: Readonly<Record<TopicName, Topic>> = {
   'dead-letters': { everyMs: 5_000, isForTenants: false, read: (millrace) => millrace.deadLetters.groups() },
   // The moment of the look and ages that grow by themselves are no news.
   health: { everyMs: 10_000, isForTenants: false, read: verdictOf },
+  vitals: { everyMs: 5_000, isForTenants: false, read: (millrace) => millrace.vitals() },
   alerts: { everyMs: 5_000, isForTenants: false, read: (millrace) => millrace.alerts.list() },
   jobs: { everyMs: 1_000, isForTenants: true, read: newestJobs, change: changedJobs },
 }
