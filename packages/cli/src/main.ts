@@ -11,6 +11,7 @@ import { bulkCommand } from './commands/bulk.ts'
 import { cancelCommand } from './commands/cancel.ts'
 import { completionCommand } from './commands/completion.ts'
 import { deadCommand, redriveCommand } from './commands/dead.ts'
+import { demoCommand } from './commands/demo.ts'
 import { devCommand } from './commands/dev.ts'
 import { doctorCommand } from './commands/doctor.ts'
 import { encryptionKeysCommand } from './commands/encryption-keys.ts'
@@ -47,6 +48,7 @@ const help = `
 Examples:
   millrace init my-jobs              a new project: one job, one schedule, one test
   millrace dev dist/workload.js      a database, a worker and health endpoints on this machine
+  millrace demo                      a database with a week of invented work in it, to look at
   millrace migrate                   bring the database in DATABASE_URL to this version
   millrace work dist/workload.js     a worker on that database
   millrace jobs --status failed      what waits for another attempt
@@ -88,6 +90,7 @@ export function program(): Command {
     .showHelpAfterError('Run `millrace --help` to see what there is.')
     .addCommand(initCommand())
     .addCommand(devCommand())
+    .addCommand(demoCommand())
     .addCommand(workCommand())
     .addCommand(adminCommand())
     .addCommand(migrateCommand())

@@ -42,7 +42,7 @@ Examples:
   PORT=9000 millrace dev dist/workload.js --concurrency mail=50
 `
 
-interface Options extends WorkerOptions {
+export interface DevOptions extends WorkerOptions {
   readonly databaseUrl?: string
   readonly port: number
   readonly host: string
@@ -66,7 +66,7 @@ export function devCommand(): Command {
   return addWorkerOptions(command).addHelpText('after', help).action(act)
 }
 
-async function act(module: string | undefined, options: Options, command: Command): Promise<void> {
+async function act(module: string | undefined, options: DevOptions, command: Command): Promise<void> {
   try {
     const workload = module === undefined ? undefined : await loadWorkload(module)
     await dev({ workload, module }, options)
@@ -82,7 +82,7 @@ interface Named {
   readonly module: string | undefined
 }
 
-async function dev({ workload, module }: Named, options: Options): Promise<void> {
+export async function dev({ workload, module }: Named, options: DevOptions): Promise<void> {
   const logger = createLogger()
   const lifecycle = new Lifecycle(logger)
   const readiness = new Readiness(lifecycle)

@@ -1,0 +1,4 @@
+// The public surface, by name.
+export { type Filled, type FillOptions, fillDemo, isDemo } from './fill.ts'
+export { DemoRefused } from './refused.ts'
+export { demoWorkload } from './workload.ts'
