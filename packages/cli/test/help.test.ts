@@ -9,6 +9,7 @@ test('the help lists the commands and shows examples', async () => {
   expect(code).toBe(0)
   for (const command of [
     'dev',
+    'demo',
     'work',
     'migrate',
     'enqueue',

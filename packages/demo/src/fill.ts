@@ -1,5 +1,5 @@
 // Fills an empty database with the past week of Fernwick Parcels, and with the rules and jobs that it has at this moment.
-import { createMillrace, type Logger, type Millrace, migrate } from 'millrace'
+import { createMillrace, type Logger, type Millrace, migrate, migrationStatus } from 'millrace'
 import { Past, type PastHolds } from 'millrace/testing'
 import { WEEK_MS } from './past/week.ts'
 import { writeWeek } from './past/write.ts'
@@ -51,6 +51,7 @@ export async function fillDemo(databaseUrl: string, options: FillOptions = {}): 
 export async function isDemo(databaseUrl: string, { schema = 'millrace' }: Pick<FillOptions, 'schema'> = {}) {
   const millrace = clientOf(databaseUrl, { schema })
   try {
+    if ((await migrationStatus(databaseUrl, { schema })).every(({ state }) => state === 'pending')) return false
     return (await millrace.audit.list({ action: 'demo.fill', limit: 1 })).length > 0
   } finally {
     await millrace.close()

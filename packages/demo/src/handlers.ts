@@ -35,7 +35,7 @@ async function work(ctx: JobContext, steps = 1): Promise<void> {
 
 const plain = (contract: JobContract, steps = 1): Implementation =>
   implement(contract, async (_, ctx) => {
-    ctx.log.info({ attempt: ctx.attempt }, 'begun')
+    ctx.log.debug({ attempt: ctx.attempt }, 'begun')
     await work(ctx, steps)
     maybeFail(ctx.type)
   })

@@ -19,7 +19,13 @@ export const demoWorkload: {
   readonly schedules: typeof schedules
   readonly workflows: typeof workflows
   start(context: { millrace: Millrace; mode: string }): Promise<{ stop(): Promise<void> }>
-} = { name: 'Fernwick Parcels (demo)', version: '2.8.1', jobs, handlers, schedules, workflows,
+} = {
+  name: 'Fernwick Parcels (demo)',
+  version: '2.8.1',
+  jobs,
+  handlers,
+  schedules,
+  workflows,
   async start({ millrace, mode }) {
     if (mode === 'admin') return { stop: async () => {} }
     const traffic = new Traffic(millrace)

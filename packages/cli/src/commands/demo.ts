@@ -31,7 +31,9 @@ interface Options {
 export function demoCommand(): Command {
   return new Command('demo')
     .summary('a database with a believable week in it, to look at')
-    .description('Fill an empty database with a believable week, and run its jobs with the admin API and the dashboard.')
+    .description(
+      'Fill an empty database with a believable week, and run its jobs with the admin API and the dashboard.',
+    )
     .addOption(new Option('--database-url <url>', 'fill this database, not an embedded one').env('DATABASE_URL'))
     .addOption(
       new Option('--jobs <count>', 'how many jobs the week has').argParser(parseCount(100)).default(40_000, '40000'),
@@ -73,15 +75,12 @@ async function fillOnly(options: Options): Promise<void> {
 
 async function serve({ databaseUrl, port, host, ...options }: Options): Promise<void> {
   const { demoWorkload, isDemo } = await demoPackage()
-  const workload = {
-    ...demoWorkload,
-    async setup({ databaseUrl: url }: { databaseUrl: string }) {
-      if (await isDemo(url, { schema: schemaOf() })) say('The database holds the demo already: it goes on.')
-      else await fill(url, options)
-    },
+  const prepare = async (url: string) => {
+    if (await isDemo(url, { schema: schemaOf() })) say('The database holds the demo already: it goes on.')
+    else await fill(url, options)
   }
   const running = { concurrency: {}, grace: '5s', notify: true, schema: schemaOf(), port, host } as const
-  await dev({ workload, module: undefined }, { ...running, ...(databaseUrl && { databaseUrl }) })
+  await dev({ workload: demoWorkload, module: undefined, prepare }, { ...running, ...(databaseUrl && { databaseUrl }) })
 }
 
 async function fill(url: string, { jobs, seed }: Pick<Options, 'jobs' | 'seed'>): Promise<void> {

@@ -80,9 +80,11 @@ async function act(module: string | undefined, options: DevOptions, command: Com
 interface Named {
   readonly workload: Workload | undefined
   readonly module: string | undefined
+  /** Before anything is written to the database. */
+  prepare?(databaseUrl: string): Promise<void>
 }
 
-export async function dev({ workload, module }: Named, options: DevOptions): Promise<void> {
+export async function dev({ workload, module, prepare }: Named, options: DevOptions): Promise<void> {
   const logger = createLogger()
   const lifecycle = new Lifecycle(logger)
   const readiness = new Readiness(lifecycle)
@@ -108,6 +110,7 @@ export async function dev({ workload, module }: Named, options: DevOptions): Pro
       end: (opened) => opened.stop(),
     })
     const { schema } = options
+    await prepare?.(database.url)
     await migrate(database.url, { schema })
     if (workload !== undefined) await applyMigrations(workload, database.url)
     await workload?.setup?.({ databaseUrl: database.url })

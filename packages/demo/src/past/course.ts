@@ -32,13 +32,15 @@ export interface CoursePlan {
   /** How much longer than usual it waits. */
   readonly delayed: number
   readonly now: number
+  /** All of its attempts fail like this. */
+  readonly flaw?: Flaw
 }
 
 /** Until it ended, or until now. */
-export function courseOf(roll: Dice, { profile, createdAt, delayed, now }: CoursePlan): Course {
+export function courseOf(roll: Dice, { profile, createdAt, delayed, now, flaw: pinned }: CoursePlan): Course {
   const { retry, type } = profile.contract
   const runs: CourseRun[] = []
-  const isCancelled = roll() < CANCELLED
+  const isCancelled = pinned === undefined && roll() < CANCELLED
   let flaw: Flaw | undefined
   let dueAt = createdAt
   for (let attempt = 1; ; attempt++) {
@@ -46,7 +48,9 @@ export function courseOf(roll: Dice, { profile, createdAt, delayed, now }: Cours
     const endedAt = startedAt + logNormal(roll, profile.durationMs)
     // Its worker begins it later than this.
     if (endedAt >= now) return { runs, end: { status: 'pending', runAt: dueAt } }
-    if (flaw?.isLasting !== true || !lasts(flaw, startedAt, now)) flaw = flawOf(roll, type, hoursBefore(now, startedAt))
+    if (pinned !== undefined) flaw = pinned
+    else if (flaw?.isLasting !== true || !lasts(flaw, startedAt, now))
+      flaw = flawOf(roll, type, hoursBefore(now, startedAt))
     const run = { dueAt, startedAt, endedAt }
     if (isCancelled && flaw === undefined) {
       runs.push({ ...run, outcome: 'cancelled', failure: null })

@@ -62,12 +62,24 @@ interface Waiting {
 }
 
 function row(roll: Dice, { group: { contract, isScheduled, ...group }, at, id, now }: Waiting): PastRow {
-  const tenant = group.tenant ?? pick(roll, SHOPS.filter(({ name }) => name !== SUSPENDED)).name
+  const tenant =
+    group.tenant ??
+    pick(
+      roll,
+      SHOPS.filter(({ name }) => name !== SUSPENDED),
+    ).name
   const profile = PROFILES.find((each) => each.contract === contract)
   // As many minutes ahead as it would have been ago.
   const runAt = isScheduled ? 2 * now - at : at
   return {
-    ...{ id, status: 'pending', type: contract.type, queue: contract.queue.name, tenant, priority: contract.queue.priority },
+    ...{
+      id,
+      status: 'pending',
+      type: contract.type,
+      queue: contract.queue.name,
+      tenant,
+      priority: contract.queue.priority,
+    },
     ...{ attempt: 0, max_attempts: contract.retry.attempts, crashes: 0, payload_version: contract.version },
     ...{ run_at: time(runAt), created_at: time(at), updated_at: time(at), created_by: 'web' },
     payload: profile?.payload(roll, tenant) ?? {},

@@ -1,4 +1,5 @@
 // All jobs of the past week, made by dice: the same seed, number and time give the same week.
+import { FLAWS, type Flaw } from '../failures.ts'
 import { PROFILES, type Profile } from '../profiles.ts'
 import { cumulate, type Dice, dice, uuid, weighted } from '../random.ts'
 import { NOISY, SHOPS, SUSPENDED } from '../shops.ts'
@@ -10,6 +11,7 @@ const SLOT_MS = HOUR_MS / 4
 export const WEEK_MS = 7 * 24 * HOUR_MS - HOUR_MS
 export const NOISY_HOURS = 36
 export const SUSPENDED_HOURS = 22
+const DOOMED = 4
 
 /** How busy each hour of a day is. */
 const DAY = [3, 2, 2, 2, 3, 5, 10, 22, 42, 62, 75, 84, 88, 80, 78, 82, 88, 92, 80, 64, 50, 34, 18, 8]
@@ -51,7 +53,24 @@ export function week({ now, seed, jobs }: WeekPlan): WeekJob[] {
     const tenant = profile.hasTenant ? tenantAt(roll, { profile, shops, hours: (now - createdAt) / HOUR_MS }) : null
     made.push(jobOf(roll, { profile, tenant, createdAt, now, workers }))
   }
+  made.push(...doomed(roll, { now, workers, shops }))
   return made.sort((a, b) => a.createdAt - b.createdAt)
+}
+
+/** Of each kind of failure some jobs that die of it, however few jobs the week has. */
+function doomed(
+  roll: Dice,
+  { now, workers, shops }: { now: number; workers: Workers; shops: readonly number[] },
+): WeekJob[] {
+  return FLAWS.flatMap((flaw) => {
+    const profile = PROFILES.find(({ contract }) => contract.type === flaw.type) as Profile
+    const { from = WEEK_MS / HOUR_MS, to = 0 } = flaw
+    return Array.from({ length: DOOMED }, () => {
+      const createdAt = now - (to + roll() * (from - to)) * HOUR_MS
+      const tenant = profile.hasTenant ? tenantAt(roll, { profile, shops, hours: (now - createdAt) / HOUR_MS }) : null
+      return jobOf(roll, { profile, tenant, createdAt, now, workers, flaw })
+    })
+  })
 }
 
 interface JobPlan {
@@ -62,12 +81,14 @@ interface JobPlan {
   readonly workers: Workers
   readonly createdBy?: string
   readonly redrives?: WeekJob
+  readonly flaw?: Flaw
 }
 
 export function jobOf(roll: Dice, plan: JobPlan): WeekJob {
-  const { profile, tenant, createdAt, now, workers, createdBy = 'web', redrives } = plan
+  const { profile, tenant, createdAt, now, workers, createdBy = 'web', redrives, flaw } = plan
   const isNoisy = profile.isNoisy && now - createdAt < NOISY_HOURS * HOUR_MS
-  const course = courseOf(roll, { profile, createdAt, now, delayed: isNoisy ? (tenant === NOISY ? 60 : 3) : 1 })
+  const delayed = isNoisy ? (tenant === NOISY ? 60 : 3) : 1
+  const course = courseOf(roll, { profile, createdAt, now, delayed, ...(flaw && { flaw }) })
   return {
     ...course,
     ...{ profile, tenant, createdAt, createdBy },
