@@ -17,6 +17,7 @@ async function filled(options: { seed?: number } = {}) {
   await fillDemo(database.url, { now: NOW, jobs: JOBS, ...options })
   const millrace = createMillrace({ database: database.url, jobs, schedules, workflows, logger: silent })
   const pool = new pg.Pool({ connectionString: database.url, max: 2 })
+  pool.on('error', () => {})
   return {
     ...{ database, millrace },
     rows: async <Row>(text: string): Promise<Row[]> => (await pool.query(text)).rows,
