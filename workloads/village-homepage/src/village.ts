@@ -2,6 +2,7 @@
 import type { Workload } from '@millrace/cli/workload'
 import type { Millrace } from 'millrace'
 import { rssSourceRoutes } from './admin/rss-sources.ts'
+import { stockRoutes } from './admin/stocks.ts'
 import { VillageClient } from './client.ts'
 import { readConfig, type VillageConfig } from './config/read.ts'
 import { contractList, type VillageContracts, villageContracts } from './contracts.ts'
@@ -65,7 +66,7 @@ export function villageHomepage({
     schedules: villageSchedules(parts, handlers),
     metrics: villageMetrics,
     pages: [feedsPage(parts), villagePage(parts)],
-    routes: [...rssSourceRoutes(parts)],
+    routes: [...rssSourceRoutes(parts), ...stockRoutes(parts)],
     escalation: villageEscalation(config, parts.outside),
     async start(context) {
       const started = await startVillage(parts, context, sandbox)
