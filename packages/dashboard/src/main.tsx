@@ -5,6 +5,7 @@ import { createRoot } from 'react-dom/client'
 import { router } from './app/router.tsx'
 import { queryClient } from './data/queries.ts'
 import './styles/index.css'
+import './app/app.css'
 
 const root = document.getElementById('root')
 if (root === null) throw new Error('index.html has no #root.')

@@ -13,6 +13,7 @@ import { schedulesRoute } from '../screens/schedules/route.ts'
 import { tenantsRoute } from '../screens/tenants/route.ts'
 import { workersRoute } from '../screens/workers/route.ts'
 import { workflowsRoute } from '../screens/workflows/route.ts'
+import { NotFound, ScreenError, ScreenPending } from './fallbacks.tsx'
 import { rootRoute } from './root-route.tsx'
 
 const routes = [
@@ -34,6 +35,9 @@ export const router = createRouter({
   routeTree: rootRoute.addChildren(routes),
   basepath: `${basePath}/admin`,
   defaultPreload: 'intent',
+  defaultNotFoundComponent: NotFound,
+  defaultErrorComponent: ScreenError,
+  defaultPendingComponent: ScreenPending,
   scrollRestoration: true,
   parseSearch: (search) => Object.fromEntries(new URLSearchParams(search)),
   stringifySearch,

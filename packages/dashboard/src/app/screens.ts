@@ -7,6 +7,8 @@ export interface ScreenLink {
   readonly key: string
   /** The operation without which the screen shows nothing: whoever may not call it does not see the link. */
   readonly needs: string
+  /** About the system, not about the work: it stands apart. */
+  readonly isSystem?: boolean
 }
 
 export const screens: readonly ScreenLink[] = [
@@ -17,8 +19,8 @@ export const screens: readonly ScreenLink[] = [
   { path: '/tenants', title: 'Tenants', key: 't', needs: 'tenants.list' },
   { path: '/workflows', title: 'Workflows', key: 'w', needs: 'workflows.list' },
   { path: '/schedules', title: 'Schedules', key: 's', needs: 'schedules.list' },
-  { path: '/workers', title: 'Workers', key: 'k', needs: 'workers.list' },
-  { path: '/budgets', title: 'Budgets', key: 'b', needs: 'budgets.list' },
-  { path: '/alerts', title: 'Alerts', key: 'a', needs: 'alerts.list' },
-  { path: '/audit', title: 'Audit', key: 'u', needs: 'audit.list' },
+  { path: '/workers', title: 'Workers', key: 'k', needs: 'workers.list', isSystem: true },
+  { path: '/budgets', title: 'Budgets', key: 'b', needs: 'budgets.list', isSystem: true },
+  { path: '/alerts', title: 'Alerts', key: 'a', needs: 'alerts.list', isSystem: true },
+  { path: '/audit', title: 'Audit', key: 'u', needs: 'audit.list', isSystem: true },
 ]

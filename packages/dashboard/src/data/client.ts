@@ -3,6 +3,7 @@
 import table from 'virtual:operations'
 import { type AdminClient, call, type Endpoint, type Role } from '@millrace/admin/contract'
 import { basePath } from './base.ts'
+import { logInAgain } from './login.ts'
 
 export interface Operation {
   readonly name: string
@@ -32,7 +33,14 @@ function clientOf(): AdminClient {
   for (const [name, endpoint] of endpoints) {
     const [topic = '', verb = ''] = name.split('.')
     topics[topic] ??= {}
-    topics[topic][verb] = (input = {}) => call({ baseUrl: basePath }, endpoint, input as never)
+    topics[topic][verb] = (input = {}) => call({ baseUrl: basePath, fetch: withLogin }, endpoint, input as never)
   }
   return topics as unknown as AdminClient
+}
+
+/** A session that has ended leads to the login, and from there back to this URL. */
+async function withLogin(input: RequestInfo | URL, options?: RequestInit): Promise<Response> {
+  const response = await fetch(input, options)
+  if (response.status === 401) logInAgain()
+  return response
 }

@@ -3,7 +3,6 @@
 import { type AdminClient, AdminError } from '@millrace/admin/contract'
 import { QueryClient, queryOptions } from '@tanstack/react-query'
 import { api } from './client.ts'
-import { logInAgain } from './session.ts'
 
 export const queryClient = new QueryClient({
   defaultOptions: {
@@ -12,9 +11,7 @@ export const queryClient = new QueryClient({
       structuralSharing: true,
       staleTime: 1_000,
       retry: (count, error) => count < 2 && !(error instanceof AdminError && error.status < 500),
-      throwOnError: leaveIfLoggedOut,
     },
-    mutations: { throwOnError: leaveIfLoggedOut },
   },
 })
 
@@ -35,10 +32,4 @@ export function ask<T extends Topic, V extends Verb<T>>(topic: T, verb: V, input
 /** After a change: what was read of these topics is read again. */
 export async function refresh(...topics: Topic[]): Promise<void> {
   await Promise.all(topics.map((topic) => queryClient.invalidateQueries({ queryKey: [topic] })))
-}
-
-/** A session that has ended leads to the login, and from there back to this URL. */
-function leaveIfLoggedOut(error: Error): false {
-  if (error instanceof AdminError && error.status === 401) logInAgain()
-  return false
 }

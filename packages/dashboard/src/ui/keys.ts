@@ -23,7 +23,7 @@ export function useKeys(keys: KeyMap, isOn = true): void {
 }
 
 /** Keys with a meaning of their own there: Enter and space on what is focused, all of them in a field. */
-function isElsewhere(event: KeyboardEvent): boolean {
+export function isElsewhere(event: KeyboardEvent): boolean {
   if (event.metaKey || event.ctrlKey || event.altKey) return true
   if (document.querySelector('dialog[open]') !== null) return true
   const target = event.target instanceof Element ? event.target : null

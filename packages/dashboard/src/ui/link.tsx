@@ -13,7 +13,7 @@ export function useGo(): { go(to: string): void; href(to: string): string } {
   // The gallery of components has no router.
   const router = useRouter({ warn: false }) as ReturnType<typeof useRouter> | null
   const base = (router?.basepath ?? '/admin').replace(/\/$/, '')
-  const href = (to: string) => `${base}${to}`
+  const href = (to: string) => `${base}${withFrame(to)}`
   return { href, go: (to) => (router === null ? location.assign(href(to)) : router.history.push(href(to))) }
 }
 
@@ -27,4 +27,16 @@ export function Link({ to, onClick, ...rest }: LinkProps) {
     go(to)
   }
   return <a href={href(to)} onClick={follow} {...rest} />
+}
+
+/** The tenant and the time range hold on every screen until they are changed, as with the router's own links. */
+function withFrame(to: string): string {
+  const now = new URLSearchParams(window.location.search)
+  const [path = '', query = ''] = to.split('?')
+  const search = new URLSearchParams(query)
+  for (const name of ['tenant', 'range']) {
+    const value = now.get(name)
+    if (value !== null && !search.has(name)) search.set(name, value)
+  }
+  return search.size === 0 ? path : `${path}?${search}`
 }

@@ -1,7 +1,7 @@
 // One open stream. What its client does not take is bounded: a client that cannot keep up gets snapshots when it can.
 import type { Channel, Listener, Message } from './channel.ts'
 
-const BEAT_MS = 15_000
+const BEAT_MS = 5_000
 const VALID_MS = 60_000
 const MOST_WAITING = 64
 const MOST_WAITING_BYTES = 1_000_000
@@ -114,7 +114,7 @@ export class Connection {
   }
 
   #beat(): void {
-    if (this.#waiting.length === 0 && !this.#isBehind) this.#send(': beat\n\n')
+    if (this.#waiting.length === 0 && !this.#isBehind) this.#send('event: beat\ndata: {}\n\n')
   }
 
   async #endIfInvalid(): Promise<void> {

@@ -1,4 +1,3 @@
-// Who is looking, and the way to the login.
 import { basePath } from './base.ts'
 
 /** To the login page, which comes back to the URL that is shown now. */
