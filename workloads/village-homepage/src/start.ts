@@ -1,6 +1,8 @@
 // What runs beside the worker: the village's connections, its way out, and under `millrace dev` the sandbox.
 import type { StartContext, Started } from '@millrace/cli/workload'
 import { type Sandbox, type ServiceName, type Stand, standsOf } from './outside/services.ts'
+import { VillageGauges } from './telemetry/gauges.ts'
+import { tellThrottles } from './telemetry/throttles.ts'
 import type { VillageParts } from './village-parts.ts'
 import { followPlaces } from './weather/weather-store.ts'
 
@@ -24,10 +26,15 @@ export async function startVillage(
   outside.open(stands, sandbox)
   client.open(context.millrace)
   if (mode !== 'admin') await followPlaces(database, config)
+  const stopTelling = tellThrottles(context.millrace, logger)
+  const gauges = mode === 'admin' ? undefined : new VillageGauges(parts, context)
+  await gauges?.refresh()
   if (sandbox !== undefined) announce('Sandbox', sandbox.url)
   if (mode === 'dev') for (const [name, stand] of Object.entries(stands)) announce(name, stand)
   return {
     async stop() {
+      stopTelling()
+      await gauges?.stop()
       client.close()
       await outside.close()
       await sandbox?.stop()

@@ -1,6 +1,7 @@
 // Village Homepage: the start page of a community, as a workload.
 import type { Workload } from '@millrace/cli/workload'
 import type { Millrace } from 'millrace'
+import { aiUsageRoutes } from './admin/ai-usage.ts'
 import { rssSourceRoutes } from './admin/rss-sources.ts'
 import { stockRoutes } from './admin/stocks.ts'
 import { VillageClient } from './client.ts'
@@ -66,7 +67,7 @@ export function villageHomepage({
     schedules: villageSchedules(parts, handlers),
     metrics: villageMetrics,
     pages: [feedsPage(parts), villagePage(parts)],
-    routes: [...rssSourceRoutes(parts), ...stockRoutes(parts)],
+    routes: [...rssSourceRoutes(parts), ...aiUsageRoutes(parts), ...stockRoutes(parts)],
     escalation: villageEscalation(config, parts.outside),
     async start(context) {
       const started = await startVillage(parts, context, sandbox)

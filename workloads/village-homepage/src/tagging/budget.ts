@@ -3,7 +3,8 @@ import { type Budget, type BudgetSource, defineBudget } from 'millrace'
 import type { VillageConfig } from '../config/read.ts'
 
 export const PROVIDER = 'anthropic'
-const MICRODOLLARS_PER_CENT = 10_000
+export const BUDGET_NAME = 'ai-tagging'
+export const MICRODOLLARS_PER_CENT = 10_000
 
 /**
  * Calls that no batch has counted yet are spent, too: if their process has died, nothing is reserved for them any more.
@@ -46,7 +47,7 @@ const source: BudgetSource = {
 
 /** An article costs 0.6 cents, so the budget counts microdollars. */
 export const taggingBudget = ({ jobs }: VillageConfig): Budget =>
-  defineBudget('ai-tagging', {
+  defineBudget(BUDGET_NAME, {
     limit: Math.round(jobs.aiTagging.monthlyBudget * 1_000_000),
     per: 'month',
     unit: 'microdollars',

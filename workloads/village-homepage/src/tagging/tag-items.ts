@@ -13,6 +13,7 @@ import type { VillageContracts } from '../contracts.ts'
 import { untaggedCount } from '../feeds/feed-store.ts'
 import { named } from '../handler-names.ts'
 import { spanEvent } from '../telemetry/span-events.ts'
+import { percentOf } from '../telemetry/throttles.ts'
 import type { VillageParts } from '../village-parts.ts'
 import { Batch, type Prepared, type Tally } from './batch.ts'
 import { BatchItems } from './item-store.ts'
@@ -133,8 +134,7 @@ class TaggingRun {
 
   #tellBudget(): void {
     const { level, used, limit } = this.#ctx.budget
-    const percent = limit === 0 ? 100 : (used / limit) * 100
-    spanEvent('budget_check', { budget_action: level, percent_used: Math.round(percent * 100) / 100 })
+    spanEvent('budget_check', { budget_action: level, percent_used: percentOf(used, limit) })
   }
 
   #exhausted(total: number): void {

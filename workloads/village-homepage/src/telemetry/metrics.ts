@@ -47,6 +47,10 @@ export const stockRefreshedAt = defineGauge('stock_last_refresh_timestamp_second
   help: 'When a quote was last refreshed, in seconds since 1970; 0: never.',
   aggregate: 'max',
 })
+export const marketOpen = defineGauge('stock_market_open', {
+  help: 'Whether the exchange is open: 1 or 0.',
+  aggregate: 'max',
+})
 export const screenshotsInUse = defineGauge('screenshot_concurrency_utilization', {
   help: 'Screenshots that are being taken (P12).',
 })
@@ -64,5 +68,6 @@ export const villageMetrics: DefinedMetric[] = [
   untaggedItems,
   disabledSources,
   stockRefreshedAt,
+  marketOpen,
   screenshotsInUse,
 ]
