@@ -1,5 +1,5 @@
 // Gauges that only the tables know. Read when the village starts, so that the first scrape has them, and every 15 seconds.
-import type { Logger, Millrace, Queryable } from 'millrace'
+import type { Logger, Millrace } from 'millrace'
 import { sessionAt } from '../stocks/pace.ts'
 import { BUDGET_NAME } from '../tagging/budget.ts'
 import type { VillageParts } from '../village-parts.ts'
