@@ -32,7 +32,7 @@ async function open(topics: string, { lastEventId, as = token }: { lastEventId?:
   const reader = (response.body as ReadableStream<Uint8Array>).getReader()
   let text = ''
   return {
-    /** The next event that is no comment; undefined at the end. */
+    /** The next event that is no beat; undefined at the end. */
     async next(): Promise<Event | undefined> {
       for (;;) {
         const end = text.indexOf('\n\n')
@@ -44,7 +44,7 @@ async function open(topics: string, { lastEventId, as = token }: { lastEventId?:
               .map((line) => [line.split(': ', 1)[0], line.slice(line.indexOf(': ') + 2)]),
           )
           text = text.slice(end + 2)
-          if (lines.event === undefined) continue
+          if (lines.event === undefined || lines.event === 'beat') continue
           return { id: lines.id ?? '', event: lines.event, data: JSON.parse(lines.data ?? 'null') }
         }
         const { done, value } = await reader.read()

@@ -30,7 +30,7 @@ export function LiveBadge() {
   return (
     <button
       type="button"
-      className={`live ${state === 'live' && trouble === null ? '' : state === 'paused' ? 'paused' : 'lost'}`}
+      className={`live ${trouble !== null || state === 'lost' ? 'lost' : state === 'live' ? '' : 'paused'}`}
       aria-pressed={state === 'paused'}
       title={trouble ?? (state === 'paused' ? 'Show live data again' : 'Pause live updates')}
       onClick={togglePause}

@@ -1,18 +1,21 @@
 // Once for all browser tests: a database server, a filled database as template, a system on a copy of it, and a browser.
+import { fillDemo } from '@millrace/demo'
 import { openTestServer, testDatabases } from '@millrace/embedded'
-import { createMillrace, migrate } from 'millrace'
+import { createMillrace } from 'millrace'
 import type {} from 'vitest'
 import type { TestProject } from 'vitest/node'
 import { startChromium } from './chromium.ts'
-import { fill } from './desk.ts'
 import { startSystem } from './system.ts'
+
+/** In the demo's week. */
+const JOBS = 8_000
 
 /** Of the shared system: the secret of a token for each of them. */
 export interface Callers {
   readonly admin: string
   readonly operator: string
   readonly viewer: string
-  /** An operator of the tenant org_tallinn alone. */
+  /** An operator of the tenant copper-kettle alone. */
   readonly tenant: string
 }
 
@@ -38,10 +41,7 @@ export default async function setUp(project: TestProject): Promise<() => Promise
   project.provide('browser', browser?.wsEndpoint() ?? '')
   const server = await openTestServer(process.env, { settings: { max_connections: '200' } })
   const databases = testDatabases(server.url)
-  const template = await databases.template('dashboard', async (url) => {
-    await migrate(url)
-    await fill(url)
-  })
+  const template = await databases.template('dashboard', async (url) => void (await fillDemo(url, { jobs: JOBS })))
   const database = await databases.fresh(template)
   const callers = await makeTokens(database.url)
   const system = await startSystem(database.url)
@@ -66,6 +66,6 @@ export async function makeTokens(databaseUrl: string): Promise<Callers> {
     admin: await token('admin', 'admin'),
     operator: await token('operator', 'operator'),
     viewer: await token('viewer', 'viewer'),
-    tenant: await token('tenant', 'operator', ['org_tallinn']),
+    tenant: await token('tenant', 'operator', ['copper-kettle']),
   }
 }

@@ -1,11 +1,14 @@
-// A whole system as the browser meets it: the admin server on a real port, and a worker.
+// A whole system as the browser meets it: the admin server on a real port, and a worker that runs the demo's jobs.
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { type AdminOptions, admin, nodeListener } from '@millrace/admin'
-import { createMillrace, type Logger } from 'millrace'
-import { handlers, jobs } from './desk.ts'
+import { demoWorkload } from '@millrace/demo'
+import { createMillrace, type Logger, type Millrace } from 'millrace'
+import { experiment, labHandlers } from './lab.ts'
 
 const silent: Logger = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
+const { schedules, workflows } = demoWorkload
+const jobs = [...demoWorkload.jobs, experiment]
 
 export interface System {
   /** Without a slash at its end; with the base path. */
@@ -13,9 +16,13 @@ export interface System {
   close(): Promise<void>
 }
 
+/** For tests that prepare things of their own: `await using millrace = clientOf(inject('systemDatabase'))`. */
+export const clientOf = (databaseUrl: string): Millrace =>
+  createMillrace({ database: databaseUrl, jobs, schedules, workflows, logger: silent })
+
 export async function startSystem(databaseUrl: string, options: AdminOptions = {}): Promise<System> {
-  const millrace = createMillrace({ database: databaseUrl, jobs, logger: silent })
-  const worker = await millrace.work({ handlers, gracePeriod: '1s' })
+  const millrace = clientOf(databaseUrl)
+  const worker = await millrace.work({ handlers: [...demoWorkload.handlers, ...labHandlers], gracePeriod: '1s' })
   const handler = admin(millrace, { environment: 'staging', ...options })
   const listener = nodeListener(handler)
   const server = createServer((request, response) => {
