@@ -1,8 +1,8 @@
 // What a source may hold, as the admin API checks it. The table checks the same ranges.
 import { z } from 'zod'
 import { LEAST_INTERVAL_MINUTES, MOST_INTERVAL_MINUTES } from '../feeds/categories.ts'
+import { MOST_ENTRIES } from '../feeds/parse-feed.ts'
 
-const MOST_ENTRIES = 10_000
 const between = (least: number, most: number, what: string) => {
   const error = `expected ${what} from ${least} to ${most}`
   return z.int({ error }).min(least, { error }).max(most, { error })

@@ -5,7 +5,7 @@ import type { RawText } from './parse-feed.ts'
 const LONGEST_HTML = 60_000
 
 /** Compiled once. Without a bound on the depth, deep markup overflows the stack. */
-const fromHtml = compile({
+const converted = compile({
   limits: { maxDepth: 64, ellipsis: '…' },
   wordwrap: false,
   selectors: [
@@ -13,10 +13,21 @@ const fromHtml = compile({
     { selector: 'img', format: 'skip' },
     { selector: 'script', format: 'skip' },
     { selector: 'style', format: 'skip' },
+    // Roman numbers have no end, and the library fails beyond 3999.
+    { selector: 'ol', format: 'unorderedList' },
     ...['h1', 'h2', 'h3', 'h4', 'h5', 'h6'].map((selector) => ({ selector, options: { uppercase: false } })),
     { selector: 'table', options: { uppercaseHeaderCells: false } },
   ],
 })
+
+/** Markup that cannot be read says nothing. It is no reason to lose the other entries. */
+function fromHtml(html: string): string {
+  try {
+    return converted(html.slice(0, LONGEST_HTML))
+  } catch {
+    return ''
+  }
+}
 
 const INLINE_MARKUP =
   /<\/?(?:a|abbr|b|br|code|em|i|p|q|s|small|span|strong|sub|sup|tt|u)\b[^>]*>|&(?:#\d+|#x[\da-f]+|[a-z]+\d*);/i
@@ -25,7 +36,7 @@ const CONTROLS = /[^\P{Cc}\n\t]/gu
 /** Text of at most this many characters, with its lines; undefined if nothing is left. */
 export function plainText({ value, kind }: RawText, longest: number): string | undefined {
   const isMarkup = kind === 'html' && /[<&]/.test(value)
-  const text = clean(isMarkup ? fromHtml(value.slice(0, LONGEST_HTML)) : value)
+  const text = clean(isMarkup ? fromHtml(value) : value)
   return cut(
     text
       .replace(/[^\S\n]+/g, ' ')
@@ -38,7 +49,7 @@ export function plainText({ value, kind }: RawText, longest: number): string | u
 /** One line. Titles are plain text by most formats, and many publishers put markup into them: "Vec<String>" is none. */
 export function plainLine({ value, kind }: RawText, longest: number): string | undefined {
   const isMarkup = kind === 'html' || (kind === 'unknown' && INLINE_MARKUP.test(value))
-  const text = isMarkup ? fromHtml(value.slice(0, LONGEST_HTML)) : value
+  const text = isMarkup ? fromHtml(value) : value
   return cut(clean(text).replace(/\s+/g, ' ').trim(), longest)
 }
 

@@ -36,7 +36,9 @@ export interface ParsedFeed {
   readonly entries: readonly RawEntry[]
 }
 
-const parsing = { parseDateFn: parseDate }
+/** As many entries as a source can be allowed; feeds have the newest first. */
+export const MOST_ENTRIES = 10_000
+const parsing = { parseDateFn: parseDate, maxItems: MOST_ENTRIES }
 
 /** Throws FeedError InvalidXml. */
 export function parseFeed(text: string): ParsedFeed {

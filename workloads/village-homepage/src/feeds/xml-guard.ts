@@ -10,10 +10,15 @@ const LONGEST_TAG = 65_536
 
 /** HTML that stands unescaped in a description, as too many publishers write it, leaves these open. */
 const NEVER_CLOSED = new Set(['area', 'br', 'col', 'hr', 'img', 'input', 'wbr'])
+/** Whom a feed calls its author can be read in quadratic time only, so a text that is no name is cut out. */
+const PERSONS = new Set(['author', 'managingeditor', 'webmaster'])
+const LONGEST_PERSON = 120
+const BRACKET = /[([<&]/g
+const MOST_BRACKETS = 8
 const NAME = /[A-Za-z_:\u00c0-\uffff][^\s/>]*/y
 
 export interface GuardedXml {
-  /** Without its DOCTYPE. */
+  /** Without its DOCTYPE, and without persons that are no names. */
   readonly text: string
   /** In small letters and without a prefix: 'rss', 'feed', 'rdf'. */
   readonly root: string
@@ -25,12 +30,21 @@ export function guardedXml(text: string): GuardedXml {
   return new Walk(text).document()
 }
 
+interface Element {
+  readonly name: string
+  readonly isPerson: boolean
+  /** Where its content begins. */
+  readonly from: number
+}
+
 class Walk {
   readonly #text: string
-  readonly #open: string[] = []
+  readonly #open: Element[] = []
+  readonly #kept: string[] = []
+  #keptUntil = 0
   #tags = 0
   #root: string | undefined
-  #doctype: { start: number; end: number } | undefined
+  #hasDoctype = false
 
   constructor(text: string) {
     this.#text = text
@@ -40,9 +54,14 @@ class Walk {
     const text = this.#text
     for (let at = text.indexOf('<'); at !== -1; at = text.indexOf('<', at)) at = this.#after(at)
     if (this.#root === undefined) throw new InvalidXml('it has no XML element.')
-    const doctype = this.#doctype
-    const kept = doctype === undefined ? text : text.slice(0, doctype.start) + text.slice(doctype.end)
-    return { text: kept, root: this.#root }
+    const open = this.#open.map(({ name }) => name)
+    if (open.length > 0) throw new InvalidXml(`it ends inside "${open.join(' > ').slice(0, 200)}".`)
+    return { text: this.#kept.join('') + text.slice(this.#keptUntil), root: this.#root }
+  }
+
+  #cut(start: number, end: number): void {
+    this.#kept.push(this.#text.slice(this.#keptUntil, start))
+    this.#keptUntil = end
   }
 
   /** Where the markup at this `<` ends. */
@@ -72,11 +91,12 @@ class Walk {
   #declaration(start: number): number {
     if (!/^<!doctype\s/i.test(this.#text.slice(start, start + 10)))
       throw new InvalidXml('it declares entities or elements.')
-    if (this.#doctype !== undefined || this.#root !== undefined) throw new InvalidXml('it has more than one DOCTYPE.')
+    if (this.#hasDoctype || this.#root !== undefined) throw new InvalidXml('it has more than one DOCTYPE.')
     const end = this.#tagEnd(start)
     if (/\[|<!entity/i.test(this.#text.slice(start, end)))
       throw new InvalidXml('its DOCTYPE declares entities or elements.')
-    this.#doctype = { start, end }
+    this.#hasDoctype = true
+    this.#cut(start, end)
     return end
   }
 
@@ -87,16 +107,19 @@ class Walk {
     const local = name.slice(name.indexOf(':') + 1).toLowerCase()
     this.#root ??= local
     if (this.#text[end - 2] === '/' || NEVER_CLOSED.has(local)) return end
-    this.#open.push(name)
+    this.#open.push({ name, isPerson: this.#root === 'rss' && PERSONS.has(local), from: end })
     if (this.#open.length > MOST_DEPTH) throw new InvalidXml(`it is more than ${MOST_DEPTH} elements deep.`)
     return end
   }
 
-  /** Closes what was left open inside, too: whether that is well-formed is for the parser to say. */
+  /** Closes what was left open inside, too: HTML that stands unescaped is not well-formed. */
   #close(start: number): number {
     const end = this.#tagEnd(start)
-    const opened = this.#open.lastIndexOf(this.#text.slice(start + 2, end - 1).trimEnd())
-    if (opened !== -1) this.#open.length = opened
+    const name = this.#text.slice(start + 2, end - 1).trimEnd()
+    const at = this.#open.findLastIndex((element) => element.name === name)
+    if (at === -1) return end
+    const closed = this.#open.splice(at).find(({ isPerson }) => isPerson)
+    if (closed !== undefined && !isName(this.#text, closed.from, start)) this.#cut(closed.from, start)
     return end
   }
 
@@ -117,6 +140,9 @@ class Walk {
     )
   }
 }
+
+const isName = (text: string, from: number, to: number): boolean =>
+  to - from <= LONGEST_PERSON && (text.slice(from, to).match(BRACKET)?.length ?? 0) <= MOST_BRACKETS
 
 function refuseManyReferences(text: string): void {
   let count = 0
