@@ -5,6 +5,7 @@ import { statfs } from 'node:fs/promises'
 import type pg from 'pg'
 import { Database } from '../../packages/engine/dist/store/db.js'
 import { ensurePartitions } from '../../packages/engine/dist/store/partitions.js'
+import { fillArchive } from './archive-of-days.ts'
 import { CannotMeasure } from './suite.ts'
 import { queues, trivial } from './trivial-jobs.ts'
 
@@ -35,19 +36,14 @@ select
   5, now() + interval '1 day' + n * interval '1 second', now(), now(), gen_random_uuid(), '{"n": 0}'
 from generate_series(1, $1) as n`
 
-/** Of the last hour, so nearly all in the partition that is written to. */
-const archived = `
-insert into millrace.job_archive (
-  id, status, type, queue, priority, attempt, max_attempts, crashes, payload_version, run_at, created_at,
-  started_at, finished_at, run_id, worker_id, retention, correlation_id, payload
-)
-select
-  nextval('millrace.job_id_seq'), 'completed', $2, $3, $4::int, 1, 5, 0, 1, ended_at, ended_at,
-  ended_at, ended_at, gen_random_uuid(), gen_random_uuid(), 'standard', gen_random_uuid(), '{"n": 0}'
-from generate_series(1, $1) as n
-cross join lateral (select now() - n * interval '1 millisecond' as ended_at) as times`
+/** Of the last 80 minutes, so nearly all in the partition that is written to. */
+const archive = { days: 1 / 18, types: 50, queues: 10, tenants: 1_000, isCorrelated: true }
 
-export async function fillDeep(pool: pg.Pool, scale: number, step: (message: string) => void): Promise<void> {
+export async function fillDeep(
+  { pool, databaseUrl }: { pool: pg.Pool; databaseUrl: string },
+  scale: number,
+  step: (message: string) => void,
+): Promise<void> {
   await demandRoom(pool, scale)
   const fillWith = async (what: string, statement: string, rows: number) => {
     for (let done = 0; done < rows; done += CHUNK) {
@@ -60,7 +56,10 @@ export async function fillDeep(pool: pg.Pool, scale: number, step: (message: str
     await fillWith('ready', ready, Math.round(READY * scale))
     await fillWith('scheduled', scheduled, Math.round(SCHEDULED * scale))
   }
-  await Promise.all([live(), fillWith('archived', archived, Math.round(ARCHIVED * scale))])
+  await Promise.all([
+    live(),
+    fillArchive({ pool, databaseUrl }, { ...archive, rows: Math.round(ARCHIVED * scale) }, step),
+  ])
   step('vacuuming')
   await pool.query('vacuum millrace.job')
   await pool.query('vacuum millrace.job_archive')

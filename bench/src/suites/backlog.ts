@@ -24,7 +24,7 @@ export const backlog: Suite = {
     const { options, progress, step } = bench
     await using empty = await openTables(bench)
     await using deep = await openTables(bench)
-    await fillDeep(deep.pool, options.scale ?? 1, step)
+    await fillDeep(deep, options.scale ?? 1, step)
     const contestants = [
       drained(EMPTY, empty, { jobs: options.jobs, statistics: 'fresh', isEmpty: true }),
       ...STATISTICS.map((statistics) =>
@@ -44,6 +44,7 @@ export const backlog: Suite = {
 
 interface Tables extends AsyncDisposable {
   readonly pool: pg.Pool
+  readonly databaseUrl: string
   readonly millrace: Millrace
 }
 
@@ -54,6 +55,7 @@ async function openTables(bench: Bench): Promise<Tables> {
   const millrace = createMillrace({ database: url, jobs: [trivial] })
   return {
     pool,
+    databaseUrl: url,
     millrace,
     async [Symbol.asyncDispose]() {
       await millrace.close()

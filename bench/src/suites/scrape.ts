@@ -35,7 +35,7 @@ export const scrape: Suite = {
 
   async run({ options, progress, step, databaseUrl, pool }) {
     await withoutAutovacuum(pool, databaseUrl)
-    await fillDeep(pool, options.scale ?? 1, step)
+    await fillDeep({ pool, databaseUrl }, options.scale ?? 1, step)
     await pool.query('analyze millrace.job')
     await using millrace = createMillrace({ database: databaseUrl, jobs })
     await using served = await serve(millrace)
