@@ -2,9 +2,10 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { admin } from '@millrace/admin'
+import type { RoleWalk } from '@millrace/admin/testing'
 import type { Workload } from '@millrace/cli/workload'
 import { createMetrics } from '@millrace/telemetry'
-import { migrateProgram, type ProgramMigrations } from 'millrace'
+import { type Millrace, migrateProgram, type ProgramMigrations } from 'millrace'
 import { expect, test } from 'vitest'
 import { setup } from '../../packages/engine/test/support/setup.ts'
 import { blocks, openDocument } from '../support/document.ts'
@@ -50,4 +51,9 @@ test('the guide’s workload makes its tables, runs its job, and serves its rout
   expect(await millrace.result(jobId)).toMatchObject({ status: 'completed', result: { isNew: true } })
   await served.close()
   await metrics.stop()
+
+  const { walk } = await guide.load<{ walk(client: Millrace): Promise<RoleWalk> }>('roles.ts')
+  const walked = await walk(millrace)
+  expect(walked.faults).toEqual([])
+  expect(walked.checks).toBeGreaterThan(10)
 })

@@ -1,0 +1,2 @@
+// For tests of workloads.
+export { type RoleWalk, type RoleWalkOptions, type WalkRequest, walkRoles } from './role-walk.ts'
