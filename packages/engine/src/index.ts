@@ -97,6 +97,7 @@ export type {
   JobCount,
   JobFilter,
   JobSearch,
+  JobTimeline,
   SearchOptions,
   SearchOrder,
   SearchPage,

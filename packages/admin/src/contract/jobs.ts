@@ -166,6 +166,29 @@ export const count = endpoint({
   output: z.object({ count: z.number(), isCapped: z.boolean() }),
 })
 
+export const timeline = endpoint({
+  method: 'GET',
+  path: `${JOBS}/timeline`,
+  permission: 'viewer',
+  scope: 'tenant',
+  summary: 'Count by time of creation the jobs that fit a query',
+  description: 'The terms `payload`, `error` and `reason` need an operator. Of many jobs the newest 50,000 count.',
+  input: z.object({
+    q: query,
+    from: time,
+    to: time,
+    steps: z.coerce.number<number | string>().int().min(1).max(400).optional().describe('Default 60'),
+    tenant: name.optional(),
+    timeout,
+  }),
+  output: z.object({
+    stepMs: z.number(),
+    steps: z.array(z.object({ at: time, counts: z.partialRecord(jobStatus, z.number()) })),
+    isCapped: z.boolean(),
+    isTooLong: z.boolean().describe('Counting took too long, so there are no steps'),
+  }),
+})
+
 export const suggest = endpoint({
   method: 'GET',
   path: `${JOBS}/suggest`,

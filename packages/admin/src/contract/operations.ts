@@ -25,6 +25,7 @@ export const contract = {
     search: jobs.search,
     csv: jobs.csv,
     count: jobs.count,
+    timeline: jobs.timeline,
     suggest: jobs.suggest,
     get: jobs.get,
     history: jobs.history,

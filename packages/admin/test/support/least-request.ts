@@ -74,6 +74,7 @@ const queries: Record<string, string> = {
   'stream.open': '?topics=jobs',
   'jobs.search': '?q=type:MAIL',
   'jobs.count': '?q=type:MAIL',
+  'jobs.timeline': '?q=type:MAIL&from=2026-01-01T00:00:00Z&to=2126-01-01T00:00:00Z',
   'jobs.suggest': '?q=tenant:&position=7',
   'reports.runs': '?since=24h',
   'reports.series': '?since=24h&step=hour',

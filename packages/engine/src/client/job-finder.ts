@@ -5,9 +5,11 @@ import { fieldOf } from '../search/fields.ts'
 import type { Condition } from '../search/query.ts'
 import type { Database } from '../store/db.ts'
 import {
+  type JobBin,
   type JobGroup,
   type JobSelection,
   jobSearch,
+  jobSearchBins,
   jobSearchCount,
   jobSearchGroups,
   jobsById,
@@ -82,6 +84,18 @@ export class JobFinder {
       return found > cap
     })
     return { count: Math.min(found, cap), isCapped: !end.isComplete || found > cap }
+  }
+
+  /** The newest jobs by when they were created. Undefined: no index answers the query in time. */
+  async bins(
+    conditions: readonly Condition[],
+    steps: { from: Date; stepMs: number; cap: number },
+    left: TimeLeft,
+  ): Promise<{ bins: JobBin[]; isCapped: boolean } | undefined> {
+    const { db, clock } = this.#services
+    const statement = { now: clock.databaseNow(), timeoutMs: left.ms }
+    const bins = await jobSearchBins(db, statement, conditions, steps)
+    return bins && { bins, isCapped: bins.reduce((sum, { count }) => sum + count, 0) >= steps.cap }
   }
 
   /** The jobs by what an operation would do with them; `priority`: the one that they would get. */

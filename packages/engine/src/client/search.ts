@@ -54,6 +54,24 @@ export interface CountOptions extends SearchScope {
   cap?: number
 }
 
+export interface TimelineOptions extends SearchScope {
+  from: Date
+  to: Date
+  /** How many steps. Default 60, at most 400. */
+  steps?: number
+}
+
+/** When the jobs that fit were created. */
+export interface JobTimeline {
+  readonly stepMs: number
+  /** Those with jobs, in order. */
+  readonly steps: readonly { readonly at: Date; readonly counts: Readonly<Partial<Record<Job['status'], number>>> }[]
+  /** Only the newest are counted: there are more. */
+  readonly isCapped: boolean
+  /** Counting took too long, so `steps` is empty. */
+  readonly isTooLong: boolean
+}
+
 /** A job filter of programs. */
 export interface JobFilter {
   status?: Job['status']
@@ -69,6 +87,9 @@ export interface JobFilter {
 
 const MAX_PAGE = 1_000
 const MAX_CAP = 100_000
+const MAX_STEPS = 400
+/** Enough for a picture. */
+const TIMELINE_CAP = 50_000
 const TIMEOUT_MS = 2_000
 const MAX_TIMEOUT_MS = 30_000
 /** A list for programs has as long as other calls. */
@@ -111,6 +132,32 @@ export class JobSearch {
     const cap = options.cap ?? MAX_CAP
     if (wholeNumber(cap, 'cap', 1) > MAX_CAP) throw new InvalidDefinition(`cap is ${cap}: ${MAX_CAP} is the most.`)
     return this.#finder.count(conditionsOf(query, options), cap, new TimeLeft(timeoutOf(options)))
+  }
+
+  /** How many of the jobs that fit were created when, step by step between two times. */
+  async timeline(query: string, options: TimelineOptions): Promise<JobTimeline> {
+    const { from, to, steps = 60 } = options
+    if (wholeNumber(steps, 'steps', 1) > MAX_STEPS)
+      throw new InvalidDefinition(`steps is ${steps}: ${MAX_STEPS} is the most.`)
+    const stepMs = (to.getTime() - from.getTime()) / steps
+    if (!(stepMs > 0)) throw new InvalidDefinition('`from` must be before `to`.')
+    const within = `created:>=${from.toISOString()} created:<${to.toISOString()}`
+    const conditions = conditionsOf(query === '' ? within : `${query} ${within}`, options)
+    const found = await this.#finder.bins(
+      conditions,
+      { from, stepMs, cap: TIMELINE_CAP },
+      new TimeLeft(timeoutOf(options)),
+    )
+    if (found === undefined) return { stepMs, steps: [], isCapped: false, isTooLong: true }
+    const counts = new Map<number, Partial<Record<Job['status'], number>>>()
+    for (const { bin, status, count } of found.bins) counts.set(bin, { ...counts.get(bin), [status]: count })
+    const shown = [...counts].sort(([a], [b]) => a - b)
+    return {
+      stepMs,
+      steps: shown.map(([bin, each]) => ({ at: new Date(from.getTime() + bin * stepMs), counts: each })),
+      isCapped: found.isCapped,
+      isTooLong: false,
+    }
   }
 
   /** Reads a query and looks for nothing: what it means, or the problem and its place. */

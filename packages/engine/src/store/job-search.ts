@@ -108,6 +108,42 @@ export function countStatement(now: Now, conditions: readonly Condition[], cap: 
   return values.composed(`select count(*)::int as count from (${found}) as counted`)
 }
 
+/** Jobs of one status that were created in the same step of time. */
+export interface JobBin {
+  /** The first step is 0. */
+  bin: number
+  status: JobStatus
+  count: number
+}
+
+/** The newest jobs by when they were created, `cap` jobs at most. Undefined: it took too long. */
+export function jobSearchBins(
+  db: Database,
+  { now, timeoutMs }: Statement,
+  conditions: readonly Condition[],
+  options: { from: Date; stepMs: number; cap: number },
+): Promise<JobBin[] | undefined> {
+  return db.composed<JobBin>(binStatement(now, conditions, options), timeoutMs)
+}
+
+function binStatement(
+  now: Now,
+  conditions: readonly Condition[],
+  { from: first, stepMs, cap }: { from: Date; stepMs: number; cap: number },
+): Composed {
+  const values = new Values()
+  const most = values.add(cap, 'int')
+  const places = placesOf(now, { conditions, order: 'newest', after: null }, values).map(
+    ({ columns, from, where }) =>
+      `(select id, created_at, status from (select ${columns} from ${from} where ${where} order by id desc limit ${most}) as found)`,
+  )
+  if (places.length === 0) return { text: `select 0 as bin, '' as status, 0 as count where false`, values: [] }
+  const since = `extract(epoch from created_at - ${values.add(first.toISOString(), 'timestamptz')}) * 1000`
+  return values.composed(`select floor(${since} / ${values.add(stepMs, 'float8')})::int as bin, status, count(*)::int as count
+from (select * from (${places.join(' union all ')}) as found order by id desc limit ${most}) as found
+group by 1, 2`)
+}
+
 /** Jobs that are alike to a bulk operation. */
 export interface JobGroup {
   queue: string

@@ -217,3 +217,23 @@ test('values are suggested with counts, fields with what they are about', async 
   expect(await suggested('created:|')).toContainEqual(['>-1h', null])
   expect(await suggested('payload.a|')).toEqual([])
 })
+
+test('a timeline counts what fits by the step in which it was created, live and archived', async () => {
+  const { t, millrace } = await filled()
+  await using _ = t
+  const to = new Date(Date.now() + 60_000)
+  const from = new Date(to.getTime() - 7_200_000)
+  const read = (query: string, tenant?: string) =>
+    millrace.search.timeline(query, { from, to, steps: 4, ...(tenant !== undefined && { tenant }) })
+  const all = await read('')
+  expect(all).toMatchObject({ stepMs: 1_800_000, isCapped: false, isTooLong: false })
+  const total = all.steps.flatMap(({ counts }) => Object.values(counts)).reduce((sum, count) => sum + count, 0)
+  expect(total).toBe((await millrace.search.count(`created:>=${from.toISOString()}`)).count)
+  const [step] = all.steps
+  expect(((step?.at.getTime() ?? 0) - from.getTime()) % 1_800_000).toBe(0)
+  const [dead] = (await read('status:dead')).steps
+  expect(dead?.counts).toEqual({ dead: 1 })
+  expect((await read('', 'nobody')).steps).toEqual([])
+  await expect(read('statu:dead')).rejects.toBeInstanceOf(InvalidQuery)
+  await expect(millrace.search.timeline('', { from: to, to: from })).rejects.toThrow(/`from` must be before `to`/)
+})

@@ -75,6 +75,12 @@ export const jobRoutes: readonly Route[] = [
     return millrace.search.count(q, given({ tenant: oneTenant(caller, tenant), timeoutMs: msOf(timeout) }))
   }),
 
+  route(jobs.timeline, async ({ q, from, to, steps, tenant, timeout }, { millrace, caller }) => {
+    demandTerms(millrace, caller, q)
+    const options = given({ steps, tenant: oneTenant(caller, tenant), timeoutMs: msOf(timeout) })
+    return millrace.search.timeline(q, { ...options, from: new Date(from), to: new Date(to) })
+  }),
+
   route(jobs.suggest, async ({ q, position, tenant }, { millrace, caller }) =>
     millrace.search.suggest(q, position, given({ tenant: oneTenant(caller, tenant) })),
   ),
