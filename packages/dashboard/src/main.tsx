@@ -4,6 +4,8 @@ import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
 import { router } from './app/router.tsx'
 import { queryClient } from './data/queries.ts'
+import { QueueColours } from './data/queue-colours.tsx'
+import { Toasts } from './ui/overlay/toasts.tsx'
 import './styles/index.css'
 import './app/app.css'
 
@@ -12,7 +14,10 @@ if (root === null) throw new Error('index.html has no #root.')
 createRoot(root).render(
   <StrictMode>
     <QueryClientProvider client={queryClient}>
-      <RouterProvider router={router} />
+      <QueueColours>
+        <RouterProvider router={router} />
+      </QueueColours>
+      <Toasts />
     </QueryClientProvider>
   </StrictMode>,
 )

@@ -141,7 +141,26 @@ export const resendEscalations = endpoint({
 })
 
 const span = { since: duration, queue: name.optional(), type: name.optional() }
-const summary = z.looseObject({ runs: z.number(), finished: z.number(), failureRate: z.number().nullable() })
+const spread = z.object({
+  meanMs: z.number().nullable(),
+  p50Ms: z.number().nullable(),
+  p95Ms: z.number().nullable(),
+  p99Ms: z.number().nullable(),
+})
+const summary = z.object({
+  completed: z.number(),
+  cancelled: z.number(),
+  failed: z.number(),
+  dead: z.number(),
+  snoozed: z.number(),
+  crashed: z.number(),
+  runs: z.number(),
+  finished: z.number().describe('Jobs that ended: completed, cancelled or dead'),
+  failureRate: z.number().nullable(),
+  duration: spread.describe('How long handlers ran'),
+  wait: spread.describe('From the time at which a run was due to its claim'),
+  latency: spread.describe('From the time at which a job was due to the end of its first attempt'),
+})
 
 export const runs = endpoint({
   method: 'GET',
@@ -150,7 +169,12 @@ export const runs = endpoint({
   scope: 'all',
   summary: 'Report what became of runs in a span, by queue and type',
   input: z.object(span),
-  output: z.object({ from: time, to: time, total: summary, types: z.array(summary) }),
+  output: z.object({
+    from: time,
+    to: time,
+    total: summary,
+    types: z.array(summary.extend({ queue: z.string(), type: z.string() })),
+  }),
 })
 
 export const series = endpoint({
