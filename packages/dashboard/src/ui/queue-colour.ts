@@ -14,24 +14,25 @@ const HUES: readonly (readonly [QueueColour, number])[] = [
   ['salmon', 350],
 ]
 
-const NAMED: Readonly<Record<string, QueueColour>> = {
-  ...{ salmon: 'salmon', red: 'salmon', coral: 'salmon', tomato: 'salmon', crimson: 'salmon', pink: 'salmon' },
-  ...{ orange: 'yellow', gold: 'yellow', yellow: 'yellow', khaki: 'yellow', amber: 'yellow', goldenrod: 'yellow' },
-  ...{ green: 'green', lime: 'green', teal: 'green', olive: 'green', seagreen: 'green', mediumseagreen: 'green' },
-  ...{ blue: 'blue', cyan: 'blue', aqua: 'blue', navy: 'blue', skyblue: 'blue', steelblue: 'blue', royalblue: 'blue' },
-  ...{ lavender: 'lavender', purple: 'lavender', violet: 'lavender', indigo: 'lavender', magenta: 'lavender' },
-  ...{ plum: 'lavender', orchid: 'lavender', fuchsia: 'lavender' },
-}
+const OWN: readonly string[] = ['salmon', 'blue', 'lavender', 'green', 'yellow']
 
 /** Without a colour, or with one that has no hue such as 'grey': 'none'. */
 export function queueColour(declared: string | null | undefined): QueueColour {
   if (!declared) return 'none'
-  const named = NAMED[declared.toLowerCase()]
-  if (named !== undefined) return named
-  const hue = hueOf(declared)
+  if (OWN.includes(declared)) return declared as QueueColour
+  const hue = hueOf(asHex(declared))
   if (hue === null) return 'none'
   const away = (degrees: number) => Math.min(Math.abs(degrees - hue), 360 - Math.abs(degrees - hue))
   return HUES.reduce((best, next) => (away(next[1]) < away(best[1]) ? next : best), HUES[0] as (typeof HUES)[number])[0]
+}
+
+/** Browsers know every CSS name: a canvas says which colour it is. */
+function asHex(name: string): string {
+  if (name.startsWith('#')) return name
+  const context = document.createElement('canvas').getContext('2d')
+  if (context === null) return ''
+  context.fillStyle = name
+  return context.fillStyle
 }
 
 function hueOf(hex: string): number | null {
@@ -45,7 +46,7 @@ function hueOf(hex: string): number | null {
   ]
   const most = Math.max(red, green, blue)
   const spread = most - Math.min(red, green, blue)
-  if (spread < 24) return null
+  if (spread < 12) return null
   if (most === red) return (60 * ((green - blue) / spread) + 360) % 360
   return most === green ? 60 * ((blue - red) / spread) + 120 : 60 * ((red - green) / spread) + 240
 }

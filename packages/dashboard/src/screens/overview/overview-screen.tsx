@@ -1,7 +1,7 @@
 // Overview: what is wrong, why, and the right button.
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { ask } from '../../data/queries.ts'
+import { type Answer, ask } from '../../data/queries.ts'
 import { NeedsAttention } from '../../ui/needs-attention.tsx'
 import { Menu } from '../../ui/overlay/menu.tsx'
 import { ErrorState, Skeleton } from '../../ui/states.tsx'
@@ -42,7 +42,8 @@ function Overview({ vitals }: { vitals: Vitals }) {
   const types = useQuery({ ...ask('catalogue', 'jobTypes', {}), staleTime: 60_000 })
   const day = useQuery({ ...ask('reports', 'runs', { since: '7d' }), staleTime: 60_000 })
   const hour = useQuery({ ...ask('reports', 'series', { since: '1h', step: 'minute' }), refetchInterval: 15_000 })
-  const states = queueStates(vitals)
+  const declared = useQuery({ ...ask('catalogue', 'list', { kind: 'queue' }), staleTime: 300_000 })
+  const states = queueStates(vitals, prioritiesOf(declared.data))
   const isEmpty =
     vitals.queues.every(({ waiting, running }) => waiting + running === 0) && vitals.deadLetters.pending === 0
   if (isEmpty && day.data?.total.runs === 0) return <Welcome types={types.data?.types.map(({ name }) => name) ?? []} />
@@ -76,6 +77,9 @@ function Overview({ vitals }: { vitals: Vitals }) {
     </>
   )
 }
+
+const prioritiesOf = (answer: Answer<'catalogue', 'list'> | undefined): ReadonlyMap<string, number> =>
+  new Map(answer?.entries.map(({ name, document }) => [name, Number(document.priority ?? 5)]))
 
 const SPANS: Record<Span, string> = {
   '1h': 'Last hour',

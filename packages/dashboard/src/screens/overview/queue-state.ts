@@ -29,10 +29,12 @@ const UNSERVED_MS = 60_000
 /** Jobs of Millrace itself. */
 const SYSTEM_QUEUE = 'millrace'
 
-/** The worst first, then the fullest. */
-export function queueStates(vitals: Vitals): QueueState[] {
+/** In the order of their priorities, so that each keeps its place. */
+export function queueStates(vitals: Vitals, priorities: ReadonlyMap<string, number>): QueueState[] {
+  const rank = ({ queue }: QueueVitals) => priorities.get(queue) ?? Number.MAX_SAFE_INTEGER
   return vitals.queues
     .filter(({ queue, waiting, running }) => queue !== SYSTEM_QUEUE || waiting + running > 100)
+    .sort((a, b) => rank(a) - rank(b) || a.queue.localeCompare(b.queue))
     .map((queue) => stateOf(queue, vitals))
 }
 

@@ -26,6 +26,7 @@ const COLUMNS: Column<Row>[] = [
   {
     key: 'runs',
     title: 'runs',
+    narrow: 'hide',
     align: 'right',
     sort: ({ runs }) => runs,
     cell: ({ runs }) => <Quantity value={runs} compact />,
@@ -90,6 +91,7 @@ export function SlowTypes() {
           keyOf={({ queue, type }) => `${queue} ${type}`}
           hasKeys={false}
           isPage={false}
+          onPhone="rows"
           none={<EmptyState title="No job ran in the last hour." />}
         />
       )}

@@ -19,10 +19,16 @@ const COLUMNS: Column<Row>[] = [
     sort: ({ tenant }) => tenant,
     cell: ({ tenant }) => <TenantName name={tenant} />,
   },
-  { key: 'queue', title: 'queue', sort: ({ queue }) => queue, cell: ({ queue }) => <QueueName name={queue} plain /> },
+  {
+    key: 'queue',
+    title: 'queue',
+    narrow: 'hide',
+    sort: ({ queue }) => queue,
+    cell: ({ queue }) => <QueueName name={queue} plain />,
+  },
   {
     key: 'share',
-    title: 'share of what runs',
+    title: 'share of running',
     sort: ({ share }) => share,
     narrow: 'hide',
     cell: ({ share }) => (
@@ -69,6 +75,7 @@ export function TenantsPanel() {
         keyOf={({ tenant, queue }) => `${tenant} ${queue}`}
         hasKeys={false}
         isPage={false}
+        onPhone="rows"
         none={null}
       />
     </Card>

@@ -36,7 +36,7 @@ function Late({ late, of }: { late: readonly QueueState[]; of: number }) {
       {named.map(({ vitals, cause, state }, index) => (
         <span key={vitals.queue}>
           {index > 0 && (rest > 0 ? ', ' : ', and ')}
-          <Em tone={state === 'unserved' ? 'fail' : 'late'}>{vitals.queue}</Em> has waited{' '}
+          <Em tone={state === 'unserved' ? 'fail' : 'late'}>{vitals.queue}</Em> waits{' '}
           {formatDuration(vitals.oldestDueMs ?? vitals.latencyP95Ms ?? 0)} {becauseOf(cause)}
         </span>
       ))}

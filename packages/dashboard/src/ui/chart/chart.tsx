@@ -119,20 +119,25 @@ function Overlays({
           <span>{level.label}</span>
         </div>
       )}
-      {marks
-        .map((mark) => ({ ...mark, share: (mark.at - from) / length }))
-        .filter(({ share }) => share >= 0 && share <= 1)
-        .map(({ at, label, share }) => (
-          <div
-            key={`${at} ${label}`}
-            className={share < 0.3 ? 'mark start' : 'mark'}
-            style={{ left: `${share * 100}%` }}
-          >
-            <span>{label}</span>
-          </div>
-        ))}
+      {placed(marks, from, length).map(({ at, label, share, row }) => (
+        <div key={`${at} ${label}`} className={share < 0.3 ? 'mark start' : 'mark'} style={{ left: `${share * 100}%` }}>
+          <span style={{ top: row * 15 - 2 }}>{label}</span>
+        </div>
+      ))}
     </>
   )
+}
+
+/** Labels that would cover each other stand below each other. */
+function placed(marks: NonNullable<ChartProps['marks']>, from: number, length: number) {
+  const shown = marks
+    .map((mark) => ({ ...mark, share: (mark.at - from) / length }))
+    .filter(({ share }) => share >= 0 && share <= 1)
+    .sort((a, b) => a.share - b.share)
+  return shown.map((mark, index) => ({
+    ...mark,
+    row: shown.slice(0, index).filter(({ share }) => mark.share - share < 0.3).length % 4,
+  }))
 }
 
 interface PlotProps {

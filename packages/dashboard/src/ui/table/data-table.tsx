@@ -37,6 +37,8 @@ export interface DataTableProps<Row> {
   none: ReactNode
   /** Keys act on it; at most one table of a screen. */
   hasKeys?: boolean
+  /** On a phone: rows become cards, or stay rows where the columns are few and narrow. Default: cards. */
+  onPhone?: 'cards' | 'rows'
   /** The page scrolls, and the titles stay below the bar on top. Otherwise the table scrolls by itself. */
   isPage?: boolean
 }
@@ -50,7 +52,7 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
   if (rows.length === 0) return <>{props.none}</>
   const changeSort = (next: Sort) => (props.onSort ? props.onSort(next) : setOwnSort(next))
   return (
-    <div className={isPage ? 'dt cards page' : 'dt cards'}>
+    <div className={`dt ${props.onPhone ?? 'cards'} ${isPage ? 'page' : ''}`}>
       <table>
         <caption className={props.showLabel ? '' : 'vh'}>{props.label}</caption>
         <thead>
@@ -115,17 +117,21 @@ function Cell<Row>({ column, row }: { column: Column<Row>; row: Row }) {
 }
 
 interface TitleProps {
-  column: Pick<Column<never>, 'key' | 'title' | 'sort' | 'align'>
+  column: Pick<Column<never>, 'key' | 'title' | 'sort' | 'align' | 'narrow'>
   sort: Sort | undefined
   onSort: (sort: Sort) => void
 }
 
 function Title({ column, sort, onSort }: TitleProps) {
-  const { key, title, align } = column
+  const { key, title, align, narrow } = column
   const isSorted = sort?.key === key
   const direction = isSorted ? (sort.isDescending ? 'descending' : 'ascending') : undefined
   return (
-    <th scope="col" className={align === 'right' ? 'r' : ''} {...(direction && { 'aria-sort': direction })}>
+    <th
+      scope="col"
+      className={`${align === 'right' ? 'r' : ''} ${narrow === 'hide' ? 'hide-narrow' : ''}`.trim()}
+      {...(direction && { 'aria-sort': direction })}
+    >
       {column.sort === undefined ? (
         title
       ) : (
