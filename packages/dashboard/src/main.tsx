@@ -5,7 +5,6 @@ import { createRoot } from 'react-dom/client'
 import { router } from './app/router.tsx'
 import { queryClient } from './data/queries.ts'
 import { QueueColours } from './data/queue-colours.tsx'
-import { Toasts } from './ui/overlay/toasts.tsx'
 import './styles/index.css'
 import './app/app.css'
 
@@ -17,7 +16,6 @@ createRoot(root).render(
       <QueueColours>
         <RouterProvider router={router} />
       </QueueColours>
-      <Toasts />
     </QueryClientProvider>
   </StrictMode>,
 )

@@ -1,6 +1,8 @@
 // What was done and how long it waited, over time.
-import { useQuery } from '@tanstack/react-query'
+import { keepPreviousData } from '@tanstack/react-query'
+import type { Range } from '../../app/address.ts'
 import { ask } from '../../data/queries.ts'
+import { useLive } from '../../data/use-live.ts'
 import { Card } from '../../ui/card.tsx'
 import { AsTable, Chart, Legend } from '../../ui/chart/chart.tsx'
 import { niceDurationTop } from '../../ui/chart/scale.ts'
@@ -9,24 +11,28 @@ import { ErrorState, Skeleton } from '../../ui/states.tsx'
 import { formatDuration } from '../../ui/text/format.ts'
 import { type Gathered, gathered } from './steps.ts'
 
-export type Span = '1h' | '3h' | '24h' | '7d'
+type Span = Range
 
 interface ChartsProps {
   span: Span
   marks: readonly { at: number; label: string }[]
 }
 
-const STEP: Record<Span, 'minute' | 'hour'> = { '1h': 'minute', '3h': 'minute', '24h': 'minute', '7d': 'hour' }
-const WORDS: Record<Span, string> = { '1h': 'hour', '3h': 'three hours', '24h': '24 hours', '7d': 'seven days' }
+const WORDS: Record<Span, string> = {
+  '15m': '15 minutes',
+  '1h': 'hour',
+  '3h': 'three hours',
+  '24h': '24 hours',
+  '7d': 'seven days',
+}
 const STEP_MS = { minute: 60_000, hour: 3_600_000 }
 
 export function Charts({ span, marks }: ChartsProps) {
-  const step = STEP[span]
-  const { data, error, refetch } = useQuery({
-    ...ask('reports', 'series', { since: span, step }),
-    refetchInterval: step === 'minute' ? 15_000 : 120_000,
-    placeholderData: (before) => before,
-  })
+  const step = span === '7d' ? 'hour' : 'minute'
+  const { data, error, refetch } = useLive(
+    { ...ask('reports', 'series', { since: span, step }), placeholderData: keepPreviousData },
+    { every: step === 'minute' ? 15_000 : 120_000 },
+  )
   if (error && !data) return <ErrorState what="The report could not be read." error={error} onRetry={refetch} />
   if (!data) return <ChartSkeletons />
   const { at, stepMs, points } = gathered(data.points, STEP_MS[step])

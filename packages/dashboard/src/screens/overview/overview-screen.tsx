@@ -1,14 +1,18 @@
 // Overview: what is wrong, why, and the right button.
 import { useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
+import { useRange } from '../../app/address.ts'
+import { useKeyHints } from '../../app/key-hints.ts'
+import { useTitle } from '../../app/title.ts'
 import { type Answer, ask } from '../../data/queries.ts'
+import { useLive } from '../../data/use-live.ts'
+import { useKeys } from '../../ui/keys.ts'
+import { useGo } from '../../ui/link.tsx'
 import { NeedsAttention } from '../../ui/needs-attention.tsx'
-import { Menu } from '../../ui/overlay/menu.tsx'
 import { ErrorState, Skeleton } from '../../ui/states.tsx'
 import { counted, formatNumber } from '../../ui/text/format.ts'
 import { Verdict } from '../../ui/verdict.tsx'
 import { attentionOf } from './attention.tsx'
-import { Charts, type Span } from './charts.tsx'
+import { Charts } from './charts.tsx'
 import { QueueCards } from './queue-cards.tsx'
 import { queueStates, type Vitals } from './queue-state.ts'
 import { SlowTypes } from './slow-types.tsx'
@@ -18,7 +22,9 @@ import { Welcome } from './welcome.tsx'
 import './overview.css'
 
 export function OverviewScreen() {
-  const vitals = useQuery({ ...ask('health', 'vitals', {}), refetchInterval: 3_000 })
+  useTitle('Overview')
+  useKeyHints(HINTS)
+  const vitals = useLive(ask('health', 'vitals', {}), { topic: 'vitals' })
   const { data } = vitals
   if (vitals.error && !data) {
     return (
@@ -32,44 +38,35 @@ export function OverviewScreen() {
 }
 
 function Overview({ vitals }: { vitals: Vitals }) {
-  const [span, setSpan] = useState<Span>('3h')
-  const health = useQuery({ ...ask('health', 'read', {}), refetchInterval: 15_000 })
-  const groups = useQuery({ ...ask('deadLetters', 'groups', { limit: 50 }), refetchInterval: 10_000 })
-  const rollingBack = useQuery({
-    ...ask('workflows', 'list', { status: 'rolling back', limit: 5 }),
-    refetchInterval: 10_000,
-  })
+  const { go } = useGo()
+  const { since } = useRange()
+  const health = useLive(ask('health', 'read', {}), { topic: 'health', every: 20_000 })
+  const groups = useLive(ask('deadLetters', 'groups', { limit: 50 }), { topic: 'dead-letters', every: 20_000 })
+  const rollingBack = useLive(ask('workflows', 'list', { status: 'rolling back', limit: 5 }))
   const types = useQuery({ ...ask('catalogue', 'jobTypes', {}), staleTime: 60_000 })
   const day = useQuery({ ...ask('reports', 'runs', { since: '7d' }), staleTime: 60_000 })
-  const hour = useQuery({ ...ask('reports', 'series', { since: '1h', step: 'minute' }), refetchInterval: 15_000 })
+  const hour = useLive(ask('reports', 'series', { since: '1h', step: 'minute' }), { every: 15_000 })
   const declared = useQuery({ ...ask('catalogue', 'list', { kind: 'queue' }), staleTime: 300_000 })
   const states = queueStates(vitals, prioritiesOf(declared.data))
-  const isEmpty =
-    vitals.queues.every(({ waiting, running }) => waiting + running === 0) && vitals.deadLetters.pending === 0
-  if (isEmpty && day.data?.total.runs === 0) return <Welcome types={types.data?.types.map(({ name }) => name) ?? []} />
   const items = attentionOf({
     ...{ vitals, states, health: health.data },
     groups: groups.data?.groups ?? [],
     rollingBack: rollingBack.data?.workflows ?? [],
   })
+  const open = items.slice(0, MOST_KEYS).map(({ action }, index) => {
+    return [String(index + 1), () => action && 'to' in action && go(action.to)] as const
+  })
+  useKeys(Object.fromEntries(open))
+  const isEmpty =
+    vitals.queues.every(({ waiting, running }) => waiting + running === 0) && vitals.deadLetters.pending === 0
+  if (isEmpty && day.data?.total.runs === 0) return <Welcome types={types.data?.types.map(({ name }) => name) ?? []} />
   const others = items.filter(({ tone }) => tone === 'fail' || tone === 'late').length
   return (
     <>
       <VerdictLine states={states} others={others} facts={factsOf(vitals, hour.data?.points.slice(-6, -1) ?? [])} />
       <NeedsAttention items={items} />
       <QueueCards states={states} />
-      <div className="bar charts-bar">
-        <h2 className="vh">Over time</h2>
-        <Menu
-          name="Time range of the charts"
-          label={SPANS[span]}
-          items={Object.entries(SPANS).map(([key, label]) => ({
-            ...{ key, label, isChosen: key === span },
-            onChoose: () => setSpan(key as Span),
-          }))}
-        />
-      </div>
-      <Charts span={span} marks={marksOf(vitals)} />
+      <Charts span={since} marks={marksOf(vitals)} />
       <div className="grid2">
         <SlowTypes />
         <TenantsPanel />
@@ -81,12 +78,8 @@ function Overview({ vitals }: { vitals: Vitals }) {
 const prioritiesOf = (answer: Answer<'catalogue', 'list'> | undefined): ReadonlyMap<string, number> =>
   new Map(answer?.entries.map(({ name, document }) => [name, Number(document.priority ?? 5)]))
 
-const SPANS: Record<Span, string> = {
-  '1h': 'Last hour',
-  '3h': 'Last 3 hours',
-  '24h': 'Last 24 hours',
-  '7d': 'Last 7 days',
-}
+const MOST_KEYS = 9
+const HINTS = [{ keys: '1–9', does: 'open what needs attention' }]
 
 function factsOf({ workers, deadLetters, queues }: Vitals, minutes: readonly { finished: number }[]): string[] {
   const perMinute = minutes.reduce((sum, { finished }) => sum + finished, 0) / Math.max(1, minutes.length)

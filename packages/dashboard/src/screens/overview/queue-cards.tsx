@@ -1,6 +1,6 @@
 // A card for each queue, in its colour.
-import { useQuery } from '@tanstack/react-query'
 import { ask } from '../../data/queries.ts'
+import { useLive } from '../../data/use-live.ts'
 import { Slots } from '../../ui/chart/meter.tsx'
 import { Sparkline } from '../../ui/chart/sparkline.tsx'
 import { Link } from '../../ui/link.tsx'
@@ -90,10 +90,7 @@ function QueueCard({ vitals, state, tone, slots }: QueueState) {
 
 /** By minute of the last hour, and the mean of the last five. */
 function useThroughput(queue: string): { finished: readonly number[]; perMinute: number } {
-  const { data } = useQuery({
-    ...ask('reports', 'series', { since: '1h', step: 'minute', queue }),
-    refetchInterval: 20_000,
-  })
+  const { data } = useLive(ask('reports', 'series', { since: '1h', step: 'minute', queue }), { every: 20_000 })
   const finished = data?.points.map((point) => point.finished) ?? []
   const last = finished.slice(-6, -1)
   return { finished, perMinute: last.reduce((sum, count) => sum + count, 0) / Math.max(1, last.length) }

@@ -1,7 +1,7 @@
 // The types that fail most, and the slowest.
-import { useQuery } from '@tanstack/react-query'
 import type { Answer } from '../../data/queries.ts'
 import { ask } from '../../data/queries.ts'
+import { useLive } from '../../data/use-live.ts'
 import { Card } from '../../ui/card.tsx'
 import { Link } from '../../ui/link.tsx'
 import { TypeName } from '../../ui/names.tsx'
@@ -63,8 +63,8 @@ function Change({ points }: { points: number | null }) {
 }
 
 export function SlowTypes() {
-  const hour = useQuery({ ...ask('reports', 'runs', { since: '1h' }), refetchInterval: 30_000 })
-  const day = useQuery({ ...ask('reports', 'runs', { since: '24h' }), refetchInterval: 300_000 })
+  const hour = useLive(ask('reports', 'runs', { since: '1h' }), { every: 30_000 })
+  const day = useLive(ask('reports', 'runs', { since: '24h' }), { every: 300_000 })
   const before = new Map(day.data?.types.map(({ queue, type, failureRate }) => [`${queue} ${type}`, failureRate]))
   const rows = (hour.data?.types ?? []).map((row): Row => {
     const then = before.get(`${row.queue} ${row.type}`)

@@ -1,6 +1,6 @@
 // Who waits most.
-import { useQuery } from '@tanstack/react-query'
 import { type Answer, ask } from '../../data/queries.ts'
+import { useLive } from '../../data/use-live.ts'
 import { Card } from '../../ui/card.tsx'
 import { Meter } from '../../ui/chart/meter.tsx'
 import { Link } from '../../ui/link.tsx'
@@ -58,7 +58,7 @@ const MOST = 6
 
 /** Nothing, where no work belongs to tenants. */
 export function TenantsPanel() {
-  const { data } = useQuery({ ...ask('queues', 'stats', {}), refetchInterval: 5_000 })
+  const { data } = useLive(ask('queues', 'stats', {}), { topic: 'overview' })
   const running = new Map<string, number>()
   for (const { queue, running: count } of data?.types ?? []) running.set(queue, (running.get(queue) ?? 0) + count)
   const rows = (data?.tenants ?? []).map(
