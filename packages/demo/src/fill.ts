@@ -1,8 +1,11 @@
 // Fills an empty database with the past week of Fernwick Parcels, and with the rules and jobs that it has at this moment.
 import { createMillrace, type Logger, type Millrace, migrate, migrationStatus } from 'millrace'
 import { Past, type PastHolds } from 'millrace/testing'
+import { runMinutes } from './minutes.ts'
+import { writePresent } from './past/present.ts'
 import { WEEK_MS } from './past/week.ts'
 import { writeWeek } from './past/write.ts'
+import { escalation } from './people.ts'
 import { DemoRefused } from './refused.ts'
 import { setRules } from './rules.ts'
 import { jobs, schedules, workflows } from './workload.ts'
@@ -26,7 +29,8 @@ export interface Filled {
 }
 
 export const DEFAULT_JOBS = 40_000
-export const DEMO = 'millrace demo'
+/** Below this the week is for tests, and its fan-out smaller. */
+const FEW_JOBS = 1_000
 const silent: Logger = { debug() {}, info() {}, warn() {}, error() {} }
 
 /** Migrates and fills the database. Throws DemoRefused, and writes nothing, if it holds jobs already. */
@@ -37,13 +41,16 @@ export async function fillDemo(databaseUrl: string, options: FillOptions = {}): 
   refuseOthers(await past.holds())
   await migrate(databaseUrl, { schema })
   const plan = { now: now.getTime(), seed, jobs: count }
-  await past.write({ since: new Date(plan.now - WEEK_MS), now }, (writer) => writeWeek(writer, plan))
+  const span = { since: new Date(plan.now - WEEK_MS), now }
+  await past.write(span, (writer) => writeWeek(writer, plan))
   const millrace = clientOf(databaseUrl, options)
   try {
+    await runMinutes(millrace, { products: count < FEW_JOBS ? 60 : 500, logger: options.logger ?? silent })
     await setRules(millrace)
   } finally {
     await millrace.close()
   }
+  await past.write(span, (writer) => writePresent(writer, plan))
   return { jobs: count, ms: performance.now() - begun }
 }
 
@@ -59,7 +66,14 @@ export async function isDemo(databaseUrl: string, { schema = 'millrace' }: Pick<
 }
 
 export function clientOf(databaseUrl: string, { schema = 'millrace', logger = silent }: FillOptions): Millrace {
-  return createMillrace({ database: databaseUrl, schema, jobs, schedules, workflows, logger })
+  return createMillrace({
+    database: databaseUrl,
+    schema,
+    jobs: [...jobs, ...escalation.jobs],
+    schedules,
+    workflows,
+    logger,
+  })
 }
 
 function refuseOthers({ jobs, letters, workflows }: PastHolds): void {

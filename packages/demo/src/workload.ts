@@ -1,14 +1,15 @@
 // The program that the demo runs: `millrace demo` serves it, and tests may.
 import type { Implementation, Millrace } from 'millrace'
 import * as contracts from './contracts.ts'
-import { handlers } from './handlers.ts'
+import { handlersAt } from './handlers.ts'
+import { escalation } from './people.ts'
 import { schedules } from './schedules.ts'
 import { Traffic } from './traffic.ts'
 import { importCatalogue, publishPages, sendParcel } from './workflows.ts'
 
 export const jobs = Object.values(contracts)
 export const workflows = [sendParcel, importCatalogue, publishPages]
-export { handlers, schedules }
+export { schedules }
 
 /** As `millrace work` runs a workload. */
 export const demoWorkload: {
@@ -16,6 +17,7 @@ export const demoWorkload: {
   readonly version: string
   readonly jobs: typeof jobs
   readonly handlers: readonly Implementation[]
+  readonly escalation: typeof escalation
   readonly schedules: typeof schedules
   readonly workflows: typeof workflows
   start(context: { millrace: Millrace; mode: string }): Promise<{ stop(): Promise<void> }>
@@ -23,7 +25,8 @@ export const demoWorkload: {
   name: 'Fernwick Parcels (demo)',
   version: '2.8.1',
   jobs,
-  handlers,
+  handlers: handlersAt(1),
+  escalation,
   schedules,
   workflows,
   async start({ millrace, mode }) {

@@ -9,22 +9,19 @@ export function noticeRows(now: number): { alerts: PastRow[]; escalations: PastR
   return { alerts: alertRows(now), escalations: escalationRows(now) }
 }
 
+/** One has cleared, the other holds since the carrier is down. */
 function alertRows(now: number): PastRow[] {
-  const cleared = { name: 'error_rate', subject: 'low', severity: 'warning', queues: ['low'], owner: null, link: null }
-  return [
-    {
-      ...cleared,
-      summary: 'Jobs in low fail',
-      action: 'Look at them by cause: `millrace dead groups`.',
-      why: '41 % of the runs in low failed in the last 10 minutes',
-      ...{ value: 0.41, threshold: 0.2, since: time(now - 30 * HOUR_MS), fired_at: time(now - 29.9 * HOUR_MS) },
-      ...{
-        told_at: time(now - 29.9 * HOUR_MS),
-        cleared_at: time(now - 17.4 * HOUR_MS),
-        seen_at: time(now - 17.4 * HOUR_MS),
-      },
-    },
-  ]
+  const at = (hours: number | null) => (hours === null ? null : time(now - hours * HOUR_MS))
+  const rate = (type: string, queue: string, value: number, from: number, to: number | null) => ({
+    ...{ name: 'error_rate', subject: type, severity: 'warning', queues: [queue], owner: PLATFORM, link: null },
+    summary: 'Many runs of a job type fail.',
+    action:
+      'Look at what its failures have in common: `millrace dead groups`, `millrace jobs --type TYPE --status failed`.',
+    why: `Of the runs of type "${type}" in the last hour ${Math.round(value * 100)} % failed.`,
+    ...{ value, threshold: 0.1, since: at(from), fired_at: at(from - 0.1), told_at: at(from - 0.1) },
+    ...{ cleared_at: at(to), seen_at: at(to ?? 0) },
+  })
+  return [rate('invoice.render', 'low', 0.41, 30, 17.4), rate('van.book', 'default', 0.97, 15.9, null)]
 }
 
 function escalationRows(now: number): PastRow[] {
@@ -49,7 +46,7 @@ function escalationRows(now: number): PastRow[] {
       policy: null,
       to_owner: kind === 'alert',
     },
-    ...{ channel: 'on-call', tries: 1, repeats: 0, last_error: null, undeliverable_at: null, told: null },
+    ...{ channel: 'platform', tries: 1, repeats: 0, last_error: null, undeliverable_at: null, told: null },
     ...row,
     ...{ created_at: at(hours), respond_by: at((hours ?? 0) - 0.25), sent_at: at(sent), last_try_at: at(sent) },
     ...{
@@ -60,7 +57,12 @@ function escalationRows(now: number): PastRow[] {
   })
   return [
     make('alert', {
-      ...{ key: 'alert/error_rate/low', severity: 'warning', summary: 'Jobs in low fail', queue: 'low' },
+      ...{
+        key: 'alert/error_rate/invoice.render',
+        severity: 'warning',
+        summary: 'Runs of invoice.render fail',
+        queue: 'low',
+      },
       ...{ hours: 29.9, sent: 29.9, acknowledged: 29.4, resolved: 17.4 },
     }),
     make('dead_job', {

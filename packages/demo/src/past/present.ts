@@ -1,6 +1,6 @@
 // The jobs that wait at this moment, each group for another reason.
 import type { JobContract } from 'millrace'
-import type { PastRow } from 'millrace/testing'
+import type { PastRow, PastWriter } from 'millrace/testing'
 import * as contracts from '../contracts.ts'
 import { PROFILES } from '../profiles.ts'
 import { type Dice, dice, pick } from '../random.ts'
@@ -41,17 +41,23 @@ const GROUPS: readonly Group[] = [
 
 const WEEK_JOBS = 40_000
 
-export function presentGroups({ jobs }: Pick<WeekPlan, 'jobs'>): readonly Group[] {
+function presentGroups({ jobs }: Pick<WeekPlan, 'jobs'>): readonly Group[] {
   return GROUPS.map((group) => ({ ...group, count: Math.max(2, Math.round((group.count * jobs) / WEEK_JOBS)) }))
 }
 
-export function presentRows({ now, seed, jobs }: WeekPlan, firstId: number): PastRow[] {
+/** After the worker of the last minutes has stopped: it would have run them. */
+export async function writePresent(writer: PastWriter, plan: WeekPlan): Promise<void> {
+  const { now, seed } = plan
   const roll = dice(seed + 2)
-  const waiting = presentGroups({ jobs }).flatMap((group) =>
+  const waiting = presentGroups(plan).flatMap((group) =>
     Array.from({ length: group.count }, () => ({ group, at: now - roll() * group.minutes * MINUTE_MS })),
   )
   waiting.sort((a, b) => a.at - b.at)
-  return waiting.map(({ group, at }, place) => row(roll, { group, at, id: firstId + place, now }))
+  const first = await writer.ids(waiting.length)
+  await writer.insert(
+    'job',
+    waiting.map(({ group, at }, place) => row(roll, { group, at, id: first + place, now })),
+  )
 }
 
 interface Waiting {

@@ -4,7 +4,6 @@ import { auditRows } from './audit.ts'
 import { budgetRows } from './budgets.ts'
 import { decisions } from './letters.ts'
 import { noticeRows } from './notices.ts'
-import { presentGroups, presentRows } from './present.ts'
 import { archiveRow, attemptRows, countedRuns, letterRow, liveRow, type Numbered } from './rows.ts'
 import { tickRows } from './ticks.ts'
 import { type WeekJob, type WeekPlan, week } from './week.ts'
@@ -16,8 +15,7 @@ export async function writeWeek(writer: PastWriter, plan: WeekPlan): Promise<voi
   const decided = decisions(enqueued, plan)
   const redriven = [...decided.values()].flatMap((decision) => decision.redriven ?? [])
   const jobs = [...enqueued, ...redriven].sort((a, b) => a.createdAt - b.createdAt)
-  const waiting = presentGroups(plan).reduce((sum, { count }) => sum + count, 0)
-  const first = await writer.ids(jobs.length + waiting)
+  const first = await writer.ids(jobs.length)
   const ids = new Map<WeekJob, number>(jobs.map((job, at) => [job, first + at]))
   const numbered: Numbered[] = jobs.map((job) => ({
     job,
@@ -33,7 +31,6 @@ export async function writeWeek(writer: PastWriter, plan: WeekPlan): Promise<voi
   const diedInOrder = letters.filter(present).sort((a, b) => (String(a.died_at) < String(b.died_at) ? -1 : 1))
   await writer.insert('dead_letter_jobs', diedInOrder)
   await writer.insert('job', numbered.map(liveRow).filter(present))
-  await writer.insert('job', presentRows(plan, first + jobs.length))
   await writer.count(countedRuns(jobs))
   await writer.insert('schedule_tick', tickRows(plan.now))
   const { periods, usage } = budgetRows(plan.now)
