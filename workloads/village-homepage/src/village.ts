@@ -16,6 +16,7 @@ import { Site } from './page/site.ts'
 import { villagePage } from './page/village.ts'
 import { villageSchedules } from './schedules.ts'
 import { type StartSandbox, startVillage } from './start.ts'
+import { villageAlerts } from './telemetry/alerts.ts'
 import { villageMetrics } from './telemetry/metrics.ts'
 import type { VillageParts } from './village-parts.ts'
 
@@ -68,6 +69,7 @@ export function villageHomepage({
     metrics: villageMetrics,
     pages: [feedsPage(parts), villagePage(parts)],
     routes: [...rssSourceRoutes(parts), ...aiUsageRoutes(parts), ...stockRoutes(parts)],
+    alerts: villageAlerts(parts),
     escalation: villageEscalation(config, parts.outside),
     async start(context) {
       const started = await startVillage(parts, context, sandbox)

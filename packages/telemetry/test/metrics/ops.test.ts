@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { defineBudget, defineJob, defineLimit, defineQueues, implement, prometheusRules } from 'millrace'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
+import { metricsOf } from '../support/promql.ts'
 import { scrape, setup, valuesOf } from '../support/setup.ts'
 
 const budget = defineBudget('words', { limit: 100, per: 'month' })
@@ -21,7 +22,6 @@ const send = defineJob({
 const ELSEWHERE = ['screenshot_concurrency_utilization']
 /** Prometheus makes these of a histogram. */
 const SUFFIX = /_(bucket|sum|count)$/
-const KEYWORDS = /^(by|on|without|ignoring|group_left|group_right|and|or|unless|offset|bool)$/
 
 const dashboard = JSON.parse(readFileSync(new URL('../../../../ops/grafana/millrace.json', import.meta.url), 'utf8'))
 const ofPanels: string[] = dashboard.panels.flatMap(({ targets = [] }: { targets?: { expr: string }[] }) =>
@@ -30,19 +30,6 @@ const ofPanels: string[] = dashboard.panels.flatMap(({ targets = [] }: { targets
 const ofRules = [...prometheusRules().matchAll(/^ +expr: (".*")$/gm)].map(
   ([, text]) => JSON.parse(text as string) as string,
 )
-
-/** What is left of a query without labels, texts, functions, numbers and words of the language. */
-function metricsOf(query: string): string[] {
-  const bare = query
-    .replace(/"[^"]*"/g, '')
-    .replace(/\{[^}]*\}/g, '')
-    .replace(/\[[^\]]*\]/g, '')
-    .replace(/\b(by|on|without|ignoring) ?\([^)]*\)/g, '')
-  return [...bare.matchAll(/[a-zA-Z_:][\w:]*(?! *\()\b/g)]
-    .map(([name]) => name)
-    .filter((name) => !KEYWORDS.test(name) && !new RegExp(`${name} *\\(`).test(bare) && !/^\d/.test(name))
-    .filter((name) => name !== 'ALERTS' && name !== 'h')
-}
 
 test('the names are found in queries', () => {
   expect(
