@@ -10,7 +10,7 @@ export function decodedText(bytes: Uint8Array, contentType: string | null): stri
   const labels = [byMark(bytes), OF_CONTENT_TYPE.exec(contentType ?? '')?.[1], byBeginning(bytes), 'utf-8']
   for (const label of labels) {
     const decoder = label === undefined ? undefined : decoderOf(label)
-    if (decoder !== undefined) return decoder.decode(bytes)
+    if (decoder !== undefined) return withQuotes(decoder.decode(bytes), decoder.encoding)
   }
   return new TextDecoder().decode(bytes)
 }
@@ -23,6 +23,14 @@ function decoderOf(label: string): InstanceType<typeof TextDecoder> | undefined 
     return undefined
   }
 }
+
+/** What Windows-1252 has at 0x80 to 0x9f. Some versions of Node read it as Latin-1, which has control characters there. */
+const WINDOWS_1252 = '€\u0081‚ƒ„…†‡ˆ‰Š‹Œ\u008dŽ\u008f\u0090‘’“”•–—˜™š›œ\u009džŸ'
+
+const withQuotes = (text: string, encoding: string): string =>
+  encoding === 'windows-1252'
+    ? text.replace(/[\u0080-\u009f]/g, (character) => WINDOWS_1252[character.charCodeAt(0) - 0x80] ?? character)
+    : text
 
 function byMark([first, second, third]: Uint8Array): string | undefined {
   if (first === 0xef && second === 0xbb && third === 0xbf) return 'utf-8'

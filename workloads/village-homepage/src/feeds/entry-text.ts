@@ -37,13 +37,11 @@ const CONTROLS = /[^\P{Cc}\n\t]/gu
 export function plainText({ value, kind }: RawText, longest: number): string | undefined {
   const isMarkup = kind === 'html' && /[<&]/.test(value)
   const text = clean(isMarkup ? fromHtml(value) : value)
-  return cut(
-    text
-      .replace(/[^\S\n]+/g, ' ')
-      .replace(/ ?\n[ \n]*\n ?/g, '\n\n')
-      .trim(),
-    longest,
-  )
+  const lines = text
+    .replace(/[^\S\n]+/g, ' ')
+    .replace(/ ?\n ?/g, '\n')
+    .replace(/\n{3,}/g, '\n\n')
+  return cut(lines.trim(), longest)
 }
 
 /** One line. Titles are plain text by most formats, and many publishers put markup into them: "Vec<String>" is none. */

