@@ -5,7 +5,8 @@ import { seedBudget } from './seed-budget.ts'
 import { seedSources } from './seed-sources.ts'
 import { type Sandbox, startSandbox } from './server.ts'
 
-const LATENCY_MS = 400
+/** Long enough to watch the tags come. */
+const LATENCY_MS = 150
 const DEFAULT_PORT = 8_080
 
 /** For the option `sandbox` of villageHomepage: one port above that of the village, or the next free one. */
