@@ -297,6 +297,7 @@ export type { BreakerState } from './store/breakers.ts'
 export type { BudgetUsage } from './store/budgets.ts'
 export type { BulkItem, BulkOutcome, BulkStatus } from './store/bulk.ts'
 export type { CatalogueWorker } from './store/catalogue.ts'
+export type { DeadLetterGroupFacts, DeadLetterVersion } from './store/dead-letter-groups.ts'
 export type {
   DeadLetter,
   DeadLetterCounts,

@@ -4,10 +4,10 @@ import { endpoint } from './endpoint.ts'
 import { csvLimit, duration, flag, forOperators, id, name, pageSize, time } from './fields.ts'
 import { attempt } from './jobs.ts'
 
-const LETTERS = '/admin/api/dead-letters'
+export const LETTERS = '/admin/api/dead-letters'
 
 const status = z.enum(['pending', 'retried', 'resolved', 'ignored'])
-const deadReason = z.enum([
+export const deadReason = z.enum([
   'exhausted',
   'discarded',
   'unrecoverable',
@@ -88,28 +88,6 @@ export const csv = endpoint({
   description: 'As `jobs.csv`.',
   input: z.object({ ...filter, before: id.optional(), limit: csvLimit }),
   output: z.string(),
-})
-
-export const groups = endpoint({
-  method: 'GET',
-  path: `${LETTERS}/groups`,
-  permission: 'viewer',
-  scope: 'tenant',
-  summary: 'Group the pending letters by kind of failure, the largest groups first',
-  input: z.object({ queue: name.optional(), type: name.optional(), tenant: name.optional(), limit: pageSize(1000) }),
-  output: z.object({
-    groups: z.array(
-      z.object({
-        fingerprint: z.string().nullable(),
-        type: z.string(),
-        pending: z.number(),
-        firstDiedAt: time,
-        lastDiedAt: time,
-        newestId: z.string(),
-        sampleMessage: z.string(),
-      }),
-    ),
-  }),
 })
 
 export const counts = endpoint({

@@ -6,6 +6,7 @@ import * as breakers from './breakers.ts'
 import * as budgets from './budgets.ts'
 import * as bulk from './bulk.ts'
 import * as catalogue from './catalogue.ts'
+import * as letterGroups from './dead-letter-groups.ts'
 import * as deadLetters from './dead-letters.ts'
 import type { Endpoint } from './endpoint.ts'
 import * as health from './health.ts'
@@ -50,7 +51,9 @@ export const contract = {
   deadLetters: {
     list: deadLetters.list,
     csv: deadLetters.csv,
-    groups: deadLetters.groups,
+    groups: letterGroups.groups,
+    groupFacts: letterGroups.groupFacts,
+    groupVersions: letterGroups.groupVersions,
     counts: deadLetters.counts,
     get: deadLetters.get,
     acknowledge: deadLetters.acknowledge,

@@ -76,6 +76,8 @@ const queries: Record<string, string> = {
   'jobs.count': '?q=type:MAIL',
   'jobs.timeline': '?q=type:MAIL&from=2026-01-01T00:00:00Z&to=2126-01-01T00:00:00Z',
   'jobs.suggest': '?q=tenant:&position=7',
+  'deadLetters.groupFacts': '?fingerprints=abcdef',
+  'deadLetters.groupVersions': '?fingerprint=abcdef&type=DOOMED',
   'reports.runs': '?since=24h',
   'reports.series': '?since=24h&step=hour',
 }

@@ -9,6 +9,12 @@ import type { Admitter } from '../governance/admitter.ts'
 import { auditWrite, type NewAuditEntry } from '../store/audit.ts'
 import type { Database } from '../store/db.ts'
 import {
+  type DeadLetterGroupFacts,
+  type DeadLetterVersion,
+  deadLetterGroupFacts,
+  deadLetterVersions,
+} from '../store/dead-letter-groups.ts'
+import {
   type Closing,
   type DeadLetter,
   type DeadLetterCounts,
@@ -81,6 +87,8 @@ type Decide = (tx: Transaction, now: Now, batch: readonly string[]) => Promise<D
 
 const BATCH = 1_000
 const MAX_NOTE = 4_000
+const MAX_HOURS = 168
+const MAX_FINGERPRINTS = 200
 
 export class DeadLetters {
   readonly #db: Database
@@ -128,6 +136,26 @@ export class DeadLetters {
     ...filter
   }: DeadLetterGroupFilter & { limit?: number } = {}): Promise<DeadLetterGroup[]> {
     return deadLetterGroups(this.#db, filter, pageSize(limit))
+  }
+
+  /** Who is hit by kinds of failure, what was decided, and how many died when. `hours`: at most 168, default 24. */
+  async groupFacts(
+    fingerprints: readonly string[],
+    { hours = 24, tenants = null }: { hours?: number; tenants?: readonly string[] | null } = {},
+  ): Promise<DeadLetterGroupFacts[]> {
+    if (wholeNumber(hours, 'hours', 1) > MAX_HOURS)
+      throw new InvalidDefinition(`hours is ${hours}: expected at most ${MAX_HOURS}.`)
+    if (fingerprints.length > MAX_FINGERPRINTS)
+      throw new InvalidDefinition(`${fingerprints.length} fingerprints: expected at most ${MAX_FINGERPRINTS} at once.`)
+    return deadLetterGroupFacts(this.#db, this.#clock.databaseNow(), { fingerprints, tenants, hours })
+  }
+
+  /** In which versions of the program the newest letters of a kind failed. */
+  async groupVersions(
+    group: { fingerprint: string; type: string },
+    { tenants = null }: { tenants?: readonly string[] | null } = {},
+  ): Promise<DeadLetterVersion[]> {
+    return deadLetterVersions(this.#db, group, tenants)
   }
 
   /** How many letters each tenant has in each queue, the most pending first. */

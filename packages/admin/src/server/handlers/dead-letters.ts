@@ -43,6 +43,12 @@ export async function decideOn<Result extends { id: string; status: string }>(
   return ids.map((id) => byId.get(id) ?? { id, status: 'not_found' as const })
 }
 
+/** Null: of all tenants. */
+const tenantsOf = (caller: Caller, tenant: string | undefined) =>
+  caller.tenants === null && tenant === undefined
+    ? null
+    : tenantsToList(caller, tenant).filter((each) => each !== undefined)
+
 export const deadLetterRoutes: readonly Route[] = [
   route(deadLetters.list, async ({ acknowledged, limit = PAGE, ...filter }, { millrace, caller }) => {
     const letters = await letterPage(millrace, caller, { ...filter, ...seenOf(acknowledged), limit })
@@ -70,6 +76,17 @@ export const deadLetterRoutes: readonly Route[] = [
         .slice(0, limit),
     }
   }),
+
+  route(deadLetters.groupFacts, async ({ fingerprints, hours, tenant }, { millrace, caller }) => ({
+    groups: await millrace.deadLetters.groupFacts([...new Set(fingerprints.split(','))], {
+      ...given({ hours }),
+      tenants: tenantsOf(caller, tenant),
+    }),
+  })),
+
+  route(deadLetters.groupVersions, async ({ fingerprint, type, tenant }, { millrace, caller }) => ({
+    versions: await millrace.deadLetters.groupVersions({ fingerprint, type }, { tenants: tenantsOf(caller, tenant) }),
+  })),
 
   route(deadLetters.counts, async ({ limit }, { millrace, caller }) => {
     const counts = await millrace.deadLetters.counts(given({ limit }))
