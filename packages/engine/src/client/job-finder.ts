@@ -17,6 +17,7 @@ import {
   type Walked,
 } from '../store/job-search.ts'
 import type { Job } from '../store/jobs.ts'
+import { withIdBound } from './creation-bound.ts'
 import { SYSTEM_QUEUE } from './system-job.ts'
 
 /** The jobs that were looked at one by one, because no index answers the query. */
@@ -58,8 +59,9 @@ export class JobFinder {
     this.#services = services
   }
 
-  async page(selection: JobSelection, limit: number, left: TimeLeft): Promise<FoundPage> {
+  async page(given: JobSelection, limit: number, left: TimeLeft): Promise<FoundPage> {
     const { db, clock } = this.#services
+    const selection = await withIdBound(db, clock.databaseNow(), given)
     const isScan = selection.conditions.some(({ field }) => fieldOf(field)?.isScanned)
     if (!isScan) {
       const statement = { now: clock.databaseNow(), timeoutMs: left.ms * DIRECT_SHARE }

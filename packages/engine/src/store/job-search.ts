@@ -86,6 +86,12 @@ export function searchStatement(now: Now, selection: JobSelection, limit: number
   return values.composed(text)
 }
 
+/** An id above those of the jobs that were created until then. */
+export async function jobIdAt(db: Database, at: Date): Promise<string> {
+  const [row] = await db.run<{ id: string }>('jobIdAt', [at])
+  return (row as { id: string }).id
+}
+
 /** How many there are, up to `cap`. Undefined: counting took too long. */
 export async function jobSearchCount(
   db: Database,
