@@ -169,6 +169,13 @@ create table millrace.budget_usage (
   constraint budget_usage_budget_period_type_created_by_key unique nulls not distinct (budget, period, type, created_by)
 );
 
+create table millrace.bulk_canary (
+  operation_id bigint not null,
+  job_id       bigint not null,
+  constraint bulk_canary_pkey primary key (operation_id, job_id),
+  constraint bulk_canary_operation_id_fkey foreign key (operation_id) references millrace.bulk_operation(id) on delete cascade
+);
+
 create table millrace.bulk_item (
   operation_id bigint not null,
   job_id       bigint not null,
@@ -208,10 +215,14 @@ create table millrace.bulk_operation (
   finished_at  timestamptz,
   cancelled_by text,
   error        text,
+  canary       integer,
+  stage        text,
   constraint bulk_operation_pkey primary key (id),
+  constraint bulk_operation_canary_check check ((canary > 0)),
   constraint bulk_operation_most_check check ((most > 0)),
   constraint bulk_operation_rate_check check ((rate > 0)),
-  constraint bulk_operation_status_check check ((status = any (array['running', 'completed', 'cancelled', 'failed'])))
+  constraint bulk_operation_stage_check check ((stage = any (array['choosing', 'waiting', 'passed', 'skipped']))),
+  constraint bulk_operation_status_check check ((status = any (array['running', 'completed', 'cancelled', 'failed', 'stopped'])))
 );
 create index bulk_operation_for_prune_idx on millrace.bulk_operation (finished_at)
   where (finished_at is not null);

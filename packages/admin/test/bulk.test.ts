@@ -1,9 +1,10 @@
 // Bulk operations over HTTP, run by a real worker.
 import { defineJob, defineQueues, implement } from 'millrace'
+import { jobInState } from 'millrace/testing'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { z } from 'zod'
 import { eventually } from '../../engine/test/support/setup.ts'
-import { type AdminSetup, setup } from './support/setup.ts'
+import { type AdminSetup, requestOf, setup } from './support/setup.ts'
 
 const queues = defineQueues({ mail: { priority: 50, concurrency: 5 }, other: {} })
 const mail = defineJob({ type: 'MAIL', queue: queues.mail, payload: z.object({ to: z.string() }) })
@@ -100,6 +101,38 @@ test('an operation is previewed, tried dry, run with a report, and taken back', 
   ])
   expect(await t.millrace.audit.list({ target: undo.body.id, action: 'bulk.undo' })).toHaveLength(1)
   expect(await t.millrace.audit.list({ target: dry.body.id, action: 'bulk.dry_run' })).toHaveLength(1)
+})
+
+test('a canary is followed, and somebody who would not wait for it goes on', async () => {
+  for (const tenant of ['a', 'a', 'b', 'c'])
+    await jobInState(t.millrace, 'dead', { contract: mail, payload: { to: 'x' }, tenant })
+  const start = { action: 'redrive', query: 'type:MAIL status:dead', canary: 2, rate: 50 }
+  expect(await post('', { ...start, action: 'retry' })).toMatchObject({ status: 400 })
+  const { body: started } = await post('', start)
+  expect(started).toMatchObject({ canary: { size: 2, stage: 'choosing' } })
+  await eventually(async () => (await t.millrace.bulk.get(started.id))?.canary?.stage === 'waiting')
+  const { body: waiting } = await get(`/${started.id}`)
+  expect(waiting.canaries).toMatchObject([
+    { tenant: expect.any(String), newJobId: expect.any(String), status: 'pending', letterId: expect.any(String) },
+    { outcome: 'changed' },
+  ])
+  const viewer = await t.token('viewer')
+  expect(await t.call(`GET /admin/api/stream?topics=bulk:${started.id}`, { token: viewer })).toMatchObject({
+    status: 403,
+  })
+  const stream = await t.handler(requestOf(`GET /admin/api/stream?topics=bulk:${started.id}`, { token: operator }))
+  let told = ''
+  const decoder = new TextDecoder()
+  const reader = stream.body?.getReader()
+  while (reader !== undefined && !told.includes('data:')) told += decoder.decode((await reader.read()).value)
+  expect(told).toContain('"stage":"waiting"')
+  await reader?.cancel()
+  expect(await post(`/${started.id}/proceed`, { rate: 100 })).toMatchObject({
+    body: { rate: 100, canary: { stage: 'skipped' } },
+  })
+  expect(await ended(started.id)).toMatchObject({ status: 'completed', changed: 4 })
+  expect(await post(`/${started.id}/proceed`)).toMatchObject({ status: 409, body: { code: 'no_canary' } })
+  expect((await get('?limit=1')).body.operations).toMatchObject([{ id: started.id, canary: { stage: 'skipped' } }])
 })
 
 test('a caller of one tenant changes only its jobs, and does not see the operations of others', async () => {

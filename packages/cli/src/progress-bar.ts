@@ -9,12 +9,12 @@ export class ProgressBar {
     this.#out = out
   }
 
-  /** `total` null: nobody knows. */
-  show(done: number, total: number | null): void {
+  /** `total` null: nobody knows. `note`: what else there is to say. */
+  show(done: number, total: number | null, note = ''): void {
     if (!this.#out.isTTY) return
     const share = total === null || total === 0 ? null : Math.min(1, done / total)
     const bar = share === null ? '' : `${'█'.repeat(Math.round(share * WIDTH)).padEnd(WIDTH, '░')} `
-    this.#out.write(`\r${bar}${done}${total === null ? '' : ` of ${total}`}\u001b[K`)
+    this.#out.write(`\r${bar}${done}${total === null ? '' : ` of ${total}`}${note && `  ${note}`}\u001b[K`)
     this.#isShown = true
   }
 

@@ -1,4 +1,5 @@
-import { defineJob, defineQueues, implement } from 'millrace'
+import { defineJob, defineQueues, implement, Unrecoverable } from 'millrace'
+import { jobInState } from 'millrace/testing'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { setup as base } from './support/setup.ts'
@@ -32,6 +33,35 @@ test('a dry run changes nothing, and an operation without a worker says what it 
   const { operation } = JSON.parse((await t.run('cancel', '--where', id, '--yes', '--json')).out)
   expect((await t.run('bulk', 'cancel', operation.id)).out).toContain(`Operation ${operation.id} is cancelled: 0 jobs`)
   expect((await t.millrace.job(id))?.status).toBe('pending')
+})
+
+test('a canary goes first, is shown, and stops the operation when it dies', async () => {
+  await using t = await setup()
+  const dead = (tenant: string) => jobInState(t.millrace, 'dead', { contract: nap, payload: {}, tenant })
+  for (const tenant of ['a', 'b', 'c']) await dead(tenant)
+  await t.millrace.work({
+    handlers: [
+      implement(nap, () => {
+        throw new Unrecoverable('too loud')
+      }),
+    ],
+  })
+  const redrive = ['dead', 'redrive', '--canary', '1', '--rate', '10/s', '--yes']
+  const stopped = await t.run(...redrive, '--where', 'type:nap')
+  expect(stopped).toMatchObject({ code: 1, out: expect.stringContaining('Operation 1 is stopped: 1 job changed') })
+  expect(stopped.out).toContain('Canary of 1 job: 1 dead.\nCanary job ')
+  expect(stopped.out).toMatch(/^Canary job \d+ of tenant [abc] died: too loud$/m)
+  expect((await t.run('bulk', 'show', '1')).out).toMatch(/^\d+ +[abc] +\d+ +dead .*too loud$/m)
+  expect((await t.run('bulk', 'proceed', '1')).out).toContain('Operation 1 is stopped')
+  expect((await t.run(...redrive, '--type', 'nap')).out).toContain('Operation 2 is stopped')
+  expect(await t.run(...redrive, '17')).toMatchObject({
+    code: 1,
+    err: expect.stringContaining('--canary goes with --where'),
+  })
+  expect(await t.run(...redrive, '--type', 'nap', '--rate', '5/m')).toMatchObject({
+    code: 1,
+    err: expect.stringContaining('20/s'),
+  })
 })
 
 test('jobs are named by ids or by a query, and a wrong query is pointed at', async () => {

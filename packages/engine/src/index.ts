@@ -8,8 +8,9 @@ export type { AdminTokens, CreatedToken, NewTokenOptions } from './client/admin-
 export type { Audit } from './client/audit.ts'
 export type { Breaker, BreakerConfiguration, BreakerDecision, CircuitBreakers } from './client/breakers.ts'
 export type { AdjustOptions, BudgetClient, BudgetPeriodOption } from './client/budgets.ts'
+export type { Bulk } from './client/bulk.ts'
+export { BULK_ACTIONS as bulkActions, type BulkAction, type BulkActionName } from './client/bulk-judge.ts'
 export type {
-  Bulk,
   BulkGroup,
   BulkOperation,
   BulkPreview,
@@ -17,8 +18,7 @@ export type {
   BulkRequest,
   BulkSelection,
   BulkStartOptions,
-} from './client/bulk.ts'
-export { BULK_ACTIONS as bulkActions, type BulkAction, type BulkActionName } from './client/bulk-judge.ts'
+} from './client/bulk-report.ts'
 export type { Catalogue, CatalogueEntry } from './client/catalogue.ts'
 export type {
   CatalogueBudget,
@@ -295,7 +295,7 @@ export type { AlertSeverity, AlertSilence } from './store/alerts.ts'
 export type { AuditEntry, AuditFilter, AuditOrigin, NewAuditEntry } from './store/audit.ts'
 export type { BreakerState } from './store/breakers.ts'
 export type { BudgetUsage } from './store/budgets.ts'
-export type { BulkItem, BulkOutcome, BulkStatus } from './store/bulk.ts'
+export type { BulkCanary, BulkItem, BulkOutcome, BulkStage, BulkStatus } from './store/bulk.ts'
 export type { CatalogueWorker } from './store/catalogue.ts'
 export type { DeadLetterGroupFacts, DeadLetterVersion } from './store/dead-letter-groups.ts'
 export type {

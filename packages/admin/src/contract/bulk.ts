@@ -28,7 +28,7 @@ const operation = z.object({
   options: z.record(z.string(), z.unknown()).describe('As it was given, such as the priority'),
   query: z.string().nullable(),
   tenant: z.string().nullable(),
-  status: z.enum(['running', 'completed', 'cancelled', 'failed']),
+  status: z.enum(['running', 'completed', 'cancelled', 'failed', 'stopped']).describe('`stopped`: by its canary'),
   isDryRun: z.boolean(),
   rate: z.number(),
   limit: z.number().nullable(),
@@ -45,13 +45,41 @@ const operation = z.object({
   createdAt: time,
   finishedAt: time.nullable(),
   cancelledBy: z.string().nullable(),
-  error: z.string().nullable(),
+  error: z.string().nullable().describe('Why it failed or was stopped'),
+  canary: z
+    .object({
+      size: z.number(),
+      stage: z
+        .enum(['choosing', 'waiting', 'passed', 'skipped'])
+        .describe(
+          '`waiting`: until the canaries have ended; `passed`, or `skipped` by `bulk.proceed`: the rest follows',
+        ),
+    })
+    .nullable(),
   noUndo,
+})
+
+const canary = z.object({
+  jobId: z.string().describe('The dead job'),
+  letterId: z.string().nullable(),
+  tenant: z.string().nullable(),
+  outcome: outcome.nullable().describe('Null: it will be redriven'),
+  reason: z.string().nullable().describe('Why it could not be redriven'),
+  newJobId: z.string().nullable(),
+  status: z
+    .enum(['pending', 'processing', 'blocked', 'failed', 'completed', 'cancelled', 'dead'])
+    .nullable()
+    .describe('Of the new job, as the rest. Null: there is none, or it is not kept'),
+  attempt: z.number().nullable(),
+  error: z.string().nullable(),
+  startedAt: time.nullable(),
+  finishedAt: time.nullable(),
 })
 
 const report = operation.extend({
   reasons,
   waits: z.string().nullable().describe('Why it does not get on; null: it does, or has ended'),
+  canaries: z.array(canary).describe('The jobs that go first, and how they are'),
 })
 
 export const preview = endpoint({
@@ -96,6 +124,13 @@ export const start = endpoint({
     dryRun: z.boolean().optional().describe('Look at every job, and change none'),
     rate: z.number().int().min(1).max(5000).optional().describe('Jobs per second at most. Default 200'),
     limit: z.number().int().min(1).optional().describe('Only so many of the jobs, the oldest: for a first try'),
+    canary: z
+      .number()
+      .int()
+      .min(1)
+      .max(20)
+      .optional()
+      .describe('Of `redrive`: so many jobs first, of different tenants if there are; a death stops the operation'),
   }),
   output: report,
 })
@@ -151,6 +186,19 @@ export const cancel = endpoint({
   scope: 'tenant',
   summary: 'Stop a bulk operation: what it has changed stays so',
   input: z.object({ id }),
+  output: report,
+})
+
+export const proceed = endpoint({
+  method: 'POST',
+  path: `${BULK}/:id/proceed`,
+  permission: 'operator',
+  scope: 'tenant',
+  summary: 'Go on with the rest of a bulk operation without waiting for its canary',
+  input: z.object({
+    id,
+    rate: z.number().int().min(1).max(5000).optional().describe('Jobs per second from now on. Default: as before'),
+  }),
   output: report,
 })
 

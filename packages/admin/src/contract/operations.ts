@@ -46,6 +46,7 @@ export const contract = {
     get: bulk.get,
     items: bulk.items,
     cancel: bulk.cancel,
+    proceed: bulk.proceed,
     undo: bulk.undo,
   },
   deadLetters: {

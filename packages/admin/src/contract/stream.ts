@@ -11,6 +11,7 @@ export const topicNames = [
   'health',
   'vitals',
   'alerts',
+  'bulk',
 ] as const
 
 /** The data of each event, whose name is the topic. */
@@ -29,7 +30,7 @@ export const open = endpoint({
   scope: 'tenant',
   media: 'text/event-stream',
   summary: 'Follow topics as server-sent events',
-  description: `Topics: ${topicNames.join(', ')}, and \`job:ID\` for one job. Each begins with a snapshot. After a drop, send the id of the last event as Last-Event-ID: what you missed follows, or a new snapshot. Callers that are limited to tenants may follow \`jobs\` and \`job:ID\`.`,
+  description: `Topics: ${topicNames.join(', ')}, \`job:ID\` for one job, and \`bulk:ID\` for one bulk operation. \`bulk\` and \`bulk:ID\` need an operator. Each begins with a snapshot. After a drop, send the id of the last event as Last-Event-ID: what you missed follows, or a new snapshot. Callers that are limited to tenants may follow \`jobs\`, \`job:ID\` and \`bulk:ID\`.`,
   input: z.object({ topics: z.string().min(1).max(2000).describe('Names, separated by commas') }),
   output: z.string(),
 })

@@ -5,9 +5,10 @@ import { Refused } from '../failure.ts'
 import { fromNow, moreHint, oneLine, print, printJson } from '../print.ts'
 import { facts, table } from '../table.ts'
 import { addWatchOptions } from '../watch.ts'
+import { canaryTable } from './bulk-canary.ts'
 import { capped, reportText, watched } from './bulk-run.ts'
 import { addAuthorOption } from './retry.ts'
-import { parseLimit } from './worker-options.ts'
+import { parseLimit, parseRate } from './worker-options.ts'
 
 const help = `
 An operation is started by retry, cancel, fail or prioritise with --where. Workers run it, as a job of type millrace.bulk.
@@ -17,6 +18,7 @@ Examples:
   millrace bulk                        what was started, newest first
   millrace bulk show 7                 how far it is, and what was refused and why
   millrace bulk cancel 7
+  millrace bulk proceed 7              do not wait for its canary any longer
   millrace bulk undo 7
 `
 
@@ -28,6 +30,7 @@ export function bulkCommand(): Command {
     .addCommand(listCommand(), { isDefault: true })
     .addCommand(showCommand())
     .addCommand(cancelCommand())
+    .addCommand(proceedCommand())
     .addCommand(undoCommand())
 }
 
@@ -85,6 +88,7 @@ function showCommand(): Command {
         ]),
       )
       print(`\n${reportText(operation)}`)
+      if (operation.canaries.length > 0) print(`\n${canaryTable(operation.canaries)}`)
     }),
   )
 }
@@ -97,6 +101,23 @@ function cancelCommand(): Command {
     withClient(command, options, async ({ millrace }) => {
       const operation = await millrace.bulk.cancel(id, { by: options.by })
       if (operation.status !== 'cancelled') process.exitCode = 1
+      if (options.json) printJson(operation)
+      else print(reportText(operation))
+    }),
+  )
+}
+
+function proceedCommand(): Command {
+  const command = new Command('proceed')
+    .description('Go on with the rest of one without waiting for its canary.')
+    .argument('<id>')
+    .addOption(new Option('--rate <jobs>', 'jobs per second from now on').argParser(parseRate))
+  type Options = ClientOptions & { by: string; rate?: number }
+  return addClientOptions(addAuthorOption(command)).action((id: string, { by, rate, ...options }: Options) =>
+    withClient(command, options, async ({ millrace }) => {
+      await millrace.bulk.proceed(id, { by, ...(rate === undefined ? {} : { rate }) })
+      const operation = await watched(millrace, { id })
+      if (operation.status !== 'completed') process.exitCode = 1
       if (options.json) printJson(operation)
       else print(reportText(operation))
     }),

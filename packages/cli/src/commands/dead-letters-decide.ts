@@ -1,5 +1,6 @@
 // What the subcommands of `millrace dead` decide: about letters by their ids, or about all dead jobs of a query.
 import type { Command } from 'commander'
+import { quotedValue } from 'millrace'
 import { type ClientOptions, withClientOrApi } from '../client.ts'
 import { oneLine, print, printJson } from '../print.ts'
 import type { Operations } from '../remote/operations.ts'
@@ -16,6 +17,7 @@ interface RedriveOptions extends WhereOptions, FilterOptions {
 export async function redrive(ids: string[], options: RedriveOptions, command: Command): Promise<void> {
   if (options.where !== undefined) return redriveWhere(ids, { ...options, where: options.where }, command)
   const filter = filterOf(options)
+  if (options.canary !== undefined) return redriveFilter(ids, options, command)
   if (ids.length === 0 && Object.keys(filter).length === 0)
     command.error('error: Say which letters: by id, or by --type, --queue, --tenant, --fingerprint or --where.')
   if (ids.length > 0 && Object.keys(filter).length > 0) command.error('error: Give either ids or a filter, not both.')
@@ -55,6 +57,17 @@ async function redriveWhere(ids: string[], options: Where<RedriveOptions>, comma
     const attempts = maxAttempts === undefined ? {} : { maxAttempts }
     await runBulk(millrace, { action: 'redrive', query: deadOnly(where), ...attempts }, options)
   })
+}
+
+/** With a canary it is a bulk operation, whichever way the letters are named. */
+async function redriveFilter(ids: string[], options: RedriveOptions, command: Command): Promise<void> {
+  const terms = Object.entries(filterOf(options)).map(
+    ([name, value]) => `${name === 'fingerprint' ? 'fp' : name}:${quotedValue(value)}`,
+  )
+  if (ids.length > 0 || terms.length === 0)
+    command.error('error: --canary goes with --where, --type, --queue, --tenant or --fingerprint, and takes no ids.')
+  const { type: _, queue: __, tenant: ___, fingerprint: ____, ...rest } = options
+  await redriveWhere(ids, { ...rest, where: terms.join(' ') }, command)
 }
 
 /** Other jobs leave no letter: a preview that counted them would hide what matters. Last, so that positions of problems fit. */

@@ -8,6 +8,7 @@ import { counts, groups, list, prune, show } from './dead-letters.ts'
 import { close, decide, redrive } from './dead-letters-decide.ts'
 import { ageOption } from './prune.ts'
 import { addAuthorOption, addDecisionOptions } from './retry.ts'
+import { parseCount } from './worker-options.ts'
 
 const help = `
 A dead letter is what is left of a job that failed for good. It stays pending until somebody redrives, resolves or
@@ -19,7 +20,7 @@ Examples:
   millrace dead show 17
   millrace dead redrive 17 18 --module dist/workload.js
   millrace dead redrive --fingerprint 3f9a12c4 --module dist/workload.js
-  millrace dead redrive --where 'fp:3f9a queue:mail' --rate 20
+  millrace dead redrive --where 'fp:3f9a queue:mail' --canary --rate 20/s
   millrace dead resolve 17 --note "refunded by hand"
   millrace dead ignore --where 'type:mail.send error:~bounced finished:<-7d' --yes
 `
@@ -27,6 +28,10 @@ Examples:
 const whereHelp = `
 With --where a query chooses the dead jobs whose letters are meant. What would happen is shown first, then asked about; workers
 do it, and \`millrace bulk\` lists it.
+`
+
+const canaryHelp = `
+With --canary, by query or by filter, a few letters of different tenants are redriven first, and the rest once they have completed.
 `
 
 const STATUSES = ['pending', 'retried', 'resolved', 'ignored', 'any']
@@ -106,8 +111,13 @@ export function redriveCommand(): Command {
     )
     .argument('[id...]', 'the ids of the letters')
     .option('--payload <json>', 'another payload, for a single letter', parsePayload)
+    .addOption(
+      new Option('--canary [jobs]', 'so many first, of different tenants (5); the first death stops the operation')
+        .argParser(parseCount(1))
+        .preset('5'),
+    )
   return addModuleOption(addRemoteOptions(addWhereOptions(addDecisionOptions(addFilterOptions(command)), 'dead jobs')))
-    .addHelpText('after', whereHelp)
+    .addHelpText('after', `${whereHelp}${canaryHelp}`)
     .action(redrive)
 }
 

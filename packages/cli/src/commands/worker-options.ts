@@ -110,6 +110,13 @@ export function parseCount(lowest: number): (text: string) => number {
   }
 }
 
+/** Jobs per second: 20 or 20/s. */
+export function parseRate(text: string): number {
+  const [, rate] = /^(\d{1,9})(?:\/s)?$/.exec(text) ?? []
+  if (Number(rate) >= 1) return Number(rate)
+  throw new InvalidArgumentError('Expected jobs per second, a whole number from 1, such as 20 or 20/s.')
+}
+
 /** Of the length of a page. */
 export function parseLimit(text: string): number {
   const limit = Number(text)

@@ -1,5 +1,5 @@
-// Works on a bulk operation, a batch at a time. Each job is judged anew when its turn comes; what the change itself answers
-// is written down, because the job may have moved on since.
+// Changes jobs for a bulk operation. Each job is judged anew when its turn comes; what the change itself answers is written
+// down, because the job may have moved on since.
 //
 // If the process dies between a change and its record, the job is judged again: it is found changed already, and only a failed
 // attempt could be counted twice.
@@ -7,19 +7,8 @@ import type { Clock } from '../clock.ts'
 import type { Registry } from '../contract/registry.ts'
 import { InvalidDefinition } from '../errors.ts'
 import type { Admitter } from '../governance/admitter.ts'
-import type { Condition } from '../search/query.ts'
 import { auditWrite } from '../store/audit.ts'
-import {
-  type BulkFacts,
-  type BulkRow,
-  type BulkVerdict,
-  bulkAdd,
-  bulkFacts,
-  bulkList,
-  bulkNext,
-  bulkRecord,
-  jobArchiveForget,
-} from '../store/bulk.ts'
+import { type BulkFacts, type BulkRow, type BulkVerdict, bulkFacts, jobArchiveForget } from '../store/bulk.ts'
 import type { Database } from '../store/db.ts'
 import { workerList } from '../store/worker-reports.ts'
 import type { Advancer } from '../workflow/advancer.ts'
@@ -28,11 +17,9 @@ import { GONE, judge } from './bulk-judge.ts'
 import type { DeadLetters } from './dead-letters.ts'
 import { failJob } from './fail.ts'
 import type { Herald } from './herald.ts'
-import { JobFinder, NOT_SYSTEM, TimeLeft } from './job-finder.ts'
 import type { JobManager } from './manage.ts'
 import { prioritiseJob } from './prioritise.ts'
 import type { RedriveResult } from './redrive.ts'
-import { conditionsOf } from './search.ts'
 import type { Waker } from './waker.ts'
 
 export interface BulkWorkServices {
@@ -47,63 +34,10 @@ export interface BulkWorkServices {
   deadLetters: DeadLetters
 }
 
-const FIND_MS = 5_000
-
 type Verdicts = readonly BulkVerdict[]
 
-export interface BulkProgress {
-  operation: BulkRow
-  /** How many jobs were dealt with. */
-  dealt: number
-  isDone: boolean
-  /** Only workers of another program can deal with the next jobs. */
-  isElsewhere: boolean
-}
-
-/** One batch: how many jobs were dealt with, and the operation as it is now. Undefined: it was forgotten. */
-export async function bulkBatch(
-  services: BulkWorkServices,
-  id: string,
-  limit: number,
-): Promise<BulkProgress | undefined> {
-  const { db } = services
-  const [operation] = await bulkList(db, { id, limit: 1 })
-  if (operation === undefined || operation.status !== 'running')
-    return operation && { operation, dealt: 0, isDone: true, isElsewhere: false }
-  // No more than for a second, so that a cancellation is heard.
-  const items = await bulkNext(db, id, Math.min(limit, operation.rate))
-  if (items.length === 0) {
-    if (operation.isFound) return { operation, dealt: 0, isDone: true, isElsewhere: false }
-    await findMore(services, operation, limit)
-    return { operation, dealt: 0, isDone: false, isElsewhere: false }
-  }
-  const verdicts = await verdictsOn(services, operation, items)
-  if (verdicts.length > 0) await bulkRecord(db, id, verdicts)
-  return { operation, dealt: verdicts.length, isDone: false, isElsewhere: verdicts.length === 0 }
-}
-
-async function findMore(services: BulkWorkServices, operation: BulkRow, limit: number): Promise<void> {
-  const { id, query, tenant, most, cursor, lastId } = operation
-  const found = operation.changed + operation.already + operation.refused + operation.open
-  const wanted = Math.min(limit, most === null ? limit : most - found)
-  const before: Condition = {
-    field: 'id',
-    path: [],
-    isNegated: false,
-    matches: [{ kind: 'compare', operator: '<=', value: lastId }],
-  }
-  const conditions = [...conditionsOf(query ?? '', tenant === null ? {} : { tenant }), NOT_SYSTEM, before]
-  const selection = { conditions, order: 'oldest', after: cursor } as const
-  const { jobs, next } =
-    wanted <= 0
-      ? { jobs: [], next: null }
-      : await new JobFinder(services).page(selection, wanted, new TimeLeft(FIND_MS))
-  const ids = jobs.map((job) => job.id)
-  const isFound = next === null || (most !== null && found + ids.length >= most)
-  await bulkAdd(services.db, id, ids, { from: cursor, to: next ?? cursor, isFound })
-}
-
-async function verdictsOn(
+/** What becomes of these jobs: those that can be changed are. Without those that only workers of another program can deal with. */
+export async function verdictsOn(
   services: BulkWorkServices,
   operation: BulkRow,
   items: readonly { jobId: string; before: number | null }[],
@@ -123,11 +57,14 @@ async function verdictsOn(
     const isSame = action.action === 'prioritise' && job?.priority === action.priority
     const judged = job === undefined ? GONE : judge(operation.action as BulkActionName, { ...job, isSame })
     if (job !== undefined && judged.outcome === 'changed' && !operation.isDryRun) concerned.push(job)
-    else verdicts.push({ jobId, ...judged })
+    else verdicts.push({ jobId, ...judged, ...replacement(job) })
   }
   if (concerned.length > 0) verdicts.push(...(await changed(services, action, concerned, operation.createdBy)))
   return verdicts
 }
+
+/** A redriven job, which a run may have redriven that died before it could write it down. */
+const replacement = (job: BulkFacts | undefined) => (job?.redrivenJobId ? { newJobId: job.redrivenJobId } : {})
 
 const change = (jobId: string, more: Partial<BulkVerdict> = {}): BulkVerdict => ({
   jobId,
@@ -228,7 +165,7 @@ function redriven(jobId: string, result: RedriveResult): BulkVerdict {
     case 'redriven':
       return change(jobId, { newJobId: result.jobId })
     case 'already_redriven':
-      return already(jobId, 'it was redriven before')
+      return { ...already(jobId, 'it was redriven before'), newJobId: result.jobId }
     case 'duplicate':
       return already(jobId, 'a live job holds its dedup key')
     case 'refused':

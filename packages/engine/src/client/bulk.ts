@@ -12,118 +12,45 @@ import {
   type BulkListFilter,
   type BulkOutcome,
   type BulkRow,
-  type BulkStatus,
   bulkAdd,
+  bulkCanaries,
   bulkEnd,
   bulkEnqueued,
   bulkItems,
   bulkList,
   bulkReasons,
+  bulkStage,
   bulkStart,
   bulkUndoItems,
   bulkUndone,
 } from '../store/bulk.ts'
 import type { Database } from '../store/db.ts'
+import { jobRunNow } from '../store/job-changes.ts'
 import { compareIds, isJobId } from '../store/job-id.ts'
 import { jobGet, jobInsert } from '../store/jobs.ts'
 import { pauseList } from '../store/pauses.ts'
 import type { Transaction } from '../store/transaction.ts'
 import { workerList } from '../store/worker-reports.ts'
-import { type BulkAction, type BulkActionName, checkedAction, judge, UNDO } from './bulk-judge.ts'
+import { checkedAction, judge, UNDO } from './bulk-judge.ts'
+import {
+  type BulkOperation,
+  type BulkPreview,
+  type BulkReport,
+  type BulkRequest,
+  type BulkStartOptions,
+  operationOf,
+} from './bulk-report.ts'
 import { author, wholeNumber } from './enqueue-options.ts'
 import { JobFinder, NOT_SYSTEM, TimeLeft } from './job-finder.ts'
 import { conditionsOf } from './search.ts'
 import { bulkJob, SYSTEM_QUEUE } from './system-job.ts'
 import type { Waker } from './waker.ts'
 
-export type BulkSelection =
-  /** Of the query language; at least one term. */
-  | { query: string; ids?: undefined }
-  /** At most 10000. */
-  | { query?: undefined; ids: readonly string[] }
-
-export type BulkRequest = BulkAction &
-  BulkSelection & {
-    /** Only jobs of this tenant, whatever the query says. */
-    tenant?: string
-  }
-
-export interface BulkStartOptions {
-  /** Who: the audit log has it with every job that is changed. */
-  by: string
-  /** Every job is looked at, and none is changed. */
-  dryRun?: boolean
-  /** So many jobs per second at most. Default 200, at most 5000. */
-  rate?: number
-  /** Only so many of the jobs, the oldest: for a first try. */
-  limit?: number
-}
-
-/** What the action would do to the jobs of a queue and type. */
-export interface BulkGroup {
-  readonly queue: string
-  readonly type: string
-  readonly willChange: number
-  readonly already: number
-  readonly refused: number
-}
-
-export interface BulkPreview {
-  readonly action: BulkActionName
-  readonly total: number
-  /** There are more jobs, which were not counted. */
-  readonly isCapped: boolean
-  readonly willChange: number
-  readonly already: number
-  readonly refused: number
-  readonly groups: readonly BulkGroup[]
-  /** Why jobs would not be changed. */
-  readonly reasons: readonly { outcome: BulkOutcome; reason: string | null; count: number }[]
-  /** Null: it can be taken back. Otherwise why not. */
-  readonly noUndo: string | null
-}
-
-export interface BulkOperation {
-  readonly id: string
-  readonly action: BulkActionName
-  /** As it was given, such as the priority. */
-  readonly options: Readonly<Record<string, unknown>>
-  readonly query: string | null
-  readonly tenant: string | null
-  readonly status: BulkStatus
-  readonly isDryRun: boolean
-  readonly rate: number
-  readonly limit: number | null
-  /** How many jobs fitted when it was started. */
-  readonly expected: number
-  readonly isCapped: boolean
-  readonly changed: number
-  readonly already: number
-  readonly refused: number
-  /** Found, but their turn has not come. */
-  readonly open: number
-  readonly jobId: string | null
-  readonly undoOf: string | null
-  readonly undoneBy: string | null
-  readonly createdBy: string
-  readonly createdAt: Date
-  readonly finishedAt: Date | null
-  readonly cancelledBy: string | null
-  readonly error: string | null
-  /** Null: it can be taken back now. Otherwise why not. */
-  readonly noUndo: string | null
-}
-
-export interface BulkReport extends BulkOperation {
-  readonly reasons: readonly { outcome: BulkOutcome; reason: string | null; count: number }[]
-  /** Why it does not get on; null: it does, or has ended. */
-  readonly waits: string | null
-}
-
 const MAX_IDS = 10_000
 const DEFAULT_RATE = 200
 const MAX_RATE = 5_000
 const MAX_PAGE = 1_000
+const MAX_CANARY = 20
 const PREVIEW_MS = 5_000
 const MAX_PREVIEW = 100_000
 
@@ -181,8 +108,8 @@ export class Bulk {
   /** Starts an operation, and answers at once: workers run it. */
   async start(request: BulkRequest, options: BulkStartOptions): Promise<BulkReport> {
     const by = author(options.by)
-    const rate = wholeNumber(options.rate ?? DEFAULT_RATE, 'rate', 1)
-    if (rate > MAX_RATE) throw new InvalidDefinition(`rate is ${rate}: ${MAX_RATE} jobs per second are the most.`)
+    const rate = demandRate(options.rate ?? DEFAULT_RATE)
+    demandCanary(request, options)
     if (options.limit !== undefined) wholeNumber(options.limit, 'limit', 1)
     const { query, ids, tenant, action, ...given } = { ...request, ...checkedAction(request) }
     const { total, isCapped } = await this.preview(request)
@@ -194,11 +121,18 @@ export class Bulk {
         ...{ action, options: given, query: query ?? null, tenant: tenant ?? null, by, rate, undoOf: null },
         isDryRun: options.dryRun ?? false,
         most: options.limit ?? null,
+        canary: options.canary,
         expected: Math.min(total, options.limit ?? total),
         isCapped: isCapped && options.limit === undefined,
       })
       if (chosen !== undefined) await bulkAdd(tx, started, chosen, { from: '0', to: '0', isFound: true })
-      const details = { action, ...given, ...(query === undefined ? { jobs: ids?.length } : { query }), rate }
+      const details = {
+        action,
+        ...given,
+        ...(query === undefined ? { jobs: ids?.length } : { query }),
+        rate,
+        canary: options.canary,
+      }
       const entry = { by, action: options.dryRun ? 'bulk.dry_run' : 'bulk.start', target: started }
       await auditWrite(tx, now, { ...entry, tenant: tenant ?? null, details })
       await this.#enqueue(tx, started, by)
@@ -219,7 +153,8 @@ export class Bulk {
     const { db } = this.#services
     const [row] = isJobId(id) ? await bulkList(db, { id, limit: 1 }) : []
     if (row === undefined) return undefined
-    return { ...operationOf(row), reasons: await bulkReasons(db, id), waits: await this.#waits(row) }
+    const canaries = row.canary === null ? [] : await bulkCanaries(db, id)
+    return { ...operationOf(row), reasons: await bulkReasons(db, id), waits: await this.#waits(row), canaries }
   }
 
   /** What became of each job, in the order of their ids. `after`: the job id that ended the page before. */
@@ -244,6 +179,24 @@ export class Bulk {
       await auditWrite(tx, now, { by, action: 'bulk.cancel', target: id, tenant: operation.tenant })
     })
     return this.#demand(id)
+  }
+
+  /**
+   * Goes on with the rest without waiting for the canary, at another rate if one is given. Nothing happens if the canary has passed or the
+   * operation has ended. Throws BulkNotFound, and InvalidDefinition if it has no canary.
+   */
+  async proceed(id: string, options: { by: string; rate?: number }): Promise<BulkReport> {
+    const by = author(options.by)
+    const rate = options.rate === undefined ? undefined : demandRate(options.rate)
+    const { canary, tenant, jobId } = await this.#demand(id)
+    if (canary === null) throw new InvalidDefinition(`Bulk operation ${id} has no canary to wait for.`)
+    const { db, clock } = this.#services
+    await db.transaction(async (tx) => {
+      if (!(await bulkStage(tx, id, { from: ['choosing', 'waiting'], to: 'skipped', rate }))) return
+      if (jobId !== null) await jobRunNow(tx, clock.databaseNow(), [jobId])
+      await auditWrite(tx, clock.databaseNow(), { by, action: 'bulk.proceed', target: id, tenant, details: { rate } })
+    })
+    return this.#begun(id)
   }
 
   /** Takes an operation back by another one. Throws BulkNotFound, and InvalidDefinition where that cannot be done. */
@@ -329,18 +282,19 @@ export class Bulk {
   }
 }
 
-function operationOf(row: BulkRow): BulkOperation {
-  const { isFound: _, lastId: __, cursor: ___, hasBefore: ____, most, action, ...rest } = row
-  return { ...rest, action: action as BulkActionName, limit: most, noUndo: undoRefusal(row) }
+function demandRate(rate: number): number {
+  wholeNumber(rate, 'rate', 1)
+  if (rate > MAX_RATE) throw new InvalidDefinition(`rate is ${rate}: ${MAX_RATE} jobs per second are the most.`)
+  return rate
 }
 
-function undoRefusal({ action, isDryRun, status, undoneBy, undoOf, hasBefore }: BulkRow): string | null {
-  if (UNDO[action as BulkActionName] !== null) return UNDO[action as BulkActionName]
-  if (isDryRun) return 'it was a dry run'
-  if (undoOf !== null) return `it takes operation ${undoOf} back itself`
-  if (undoneBy !== null) return `operation ${undoneBy} takes it back`
-  if (status === 'running') return 'it still runs: cancel it first'
-  return hasBefore ? null : 'it has changed nothing'
+function demandCanary({ action }: BulkRequest, { canary, dryRun }: BulkStartOptions): void {
+  if (canary === undefined) return
+  wholeNumber(canary, 'canary', 1)
+  if (canary > MAX_CANARY) throw new InvalidDefinition(`canary is ${canary}: ${MAX_CANARY} jobs are the most.`)
+  if (action !== 'redrive')
+    throw new InvalidDefinition(`canary does not belong to ${action}: only dead jobs are redriven with one.`)
+  if (dryRun) throw new InvalidDefinition('A dry run changes nothing, so it takes no canary. Leave one of them out.')
 }
 
 function pageSize(limit: number): number {

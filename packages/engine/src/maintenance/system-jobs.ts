@@ -5,7 +5,8 @@
 // process has it, and the rescuer frees it if that process dies; the next run goes on where the records end.
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type BulkWorkServices, bulkBatch } from '../client/bulk-work.ts'
+import { bulkBatch } from '../client/bulk-batch.ts'
+import type { BulkWorkServices } from '../client/bulk-work.ts'
 import { BULK_TYPE, SYSTEM_QUEUE } from '../client/system-job.ts'
 import { monotonicMs } from '../clock.ts'
 import { failureFrom } from '../failure.ts'
@@ -32,8 +33,14 @@ export interface SystemJobServices extends BulkWorkServices {
   mayClaim(): boolean
 }
 
+const LATER_MS = 200
+/** A canary that has just begun ends soon; one that waits for its retries does not. */
+const CANARY_MS = { share: 0.1, least: 1_000, most: 10_000 }
+
 interface Result {
   isMore: boolean
+  /** Look again after so long: the job was put off. */
+  againMs?: number
 }
 
 export class SystemJobs implements Ticker<Result> {
@@ -41,6 +48,7 @@ export class SystemJobs implements Ticker<Result> {
   readonly #services: SystemJobServices
   #runId: string | undefined
   #leavesUntilMs = 0
+  #againAtMs = 0
 
   constructor(services: SystemJobServices) {
     this.#services = services
@@ -53,7 +61,8 @@ export class SystemJobs implements Ticker<Result> {
 
   async tick(stopping?: AbortSignal): Promise<Result> {
     const { db, clock, mayClaim, workerId } = this.#services
-    if (!mayClaim() || monotonicMs() < this.#leavesUntilMs) return { isMore: false }
+    if (!mayClaim()) return { isMore: false }
+    if (monotonicMs() < this.#leavesUntilMs) return this.#later()
     const runId = randomUUID()
     this.#runId = runId
     try {
@@ -62,19 +71,27 @@ export class SystemJobs implements Ticker<Result> {
         types: [{ type: BULK_TYPE, stuckAfterMs: STUCK_MS }],
         ...{ runId, workerId: workerId(), suspectQueues: [SYSTEM_QUEUE], byType: false },
       })
-      if (job === undefined) return { isMore: false }
+      if (job === undefined) return this.#later()
       const settlement = await this.#run(job, runId, stopping)
       await this.#settle(settlement)
       if (monotonicMs() < this.#leavesUntilMs) this.#services.waker.wake([SYSTEM_QUEUE])
       // What was put off is for the others, or for later.
-      return { isMore: settlement.kind !== 'requeue' || settlement.delayMs === 0 }
+      if (settlement.kind !== 'requeue' || settlement.delayMs === 0) return { isMore: true }
+      this.#againAtMs = Math.max(this.#leavesUntilMs, monotonicMs() + (settlement.delayMs ?? 0))
+      return this.#later()
     } finally {
       this.#runId = undefined
     }
   }
 
-  delayAfter({ isMore }: Result): number {
-    return isMore ? 0 : INTERVAL_MS
+  /** Soon after the job is due that was put off last, or after the usual while. */
+  #later(): Result {
+    const againMs = this.#againAtMs - monotonicMs()
+    return { isMore: false, ...(againMs > 0 && { againMs: Math.min(againMs * 1.2 + LATER_MS, INTERVAL_MS) }) }
+  }
+
+  delayAfter({ isMore, againMs = INTERVAL_MS }: Result): number {
+    return isMore ? 0 : againMs
   }
 
   async #run(job: ClaimedJob, runId: string, stopping: AbortSignal | undefined): Promise<Settlement> {
@@ -103,13 +120,14 @@ export class SystemJobs implements Ticker<Result> {
       const startedMs = monotonicMs()
       const batch = await bulkBatch(this.#services, id, BATCH)
       if (batch === undefined) return undefined
-      const { operation, dealt, isDone, isElsewhere } = batch
+      const { operation, dealt, next } = batch
       await this.#progress(key, operation)
-      if (isDone) {
+      if (next === 'done') {
         if (operation.status === 'running') await this.#end(id, { status: 'completed' })
         return undefined
       }
-      if (isElsewhere) {
+      if (next === 'wait') return putOff(key, canaryDelay(operation))
+      if (next === 'elsewhere') {
         this.#leavesUntilMs = monotonicMs() + ELSEWHERE_MS
         return putOff(key, 1)
       }
@@ -147,6 +165,12 @@ export class SystemJobs implements Ticker<Result> {
       await write()
     })
   }
+}
+
+/** By the clock of this machine: it decides only how often to look. */
+function canaryDelay({ createdAt }: BulkRow): number {
+  const ageMs = Date.now() - createdAt.getTime()
+  return Math.min(CANARY_MS.most, Math.max(CANARY_MS.least, ageMs * CANARY_MS.share))
 }
 
 const putOff = (key: { id: string; runId: string }, delayMs: number): Settlement => ({

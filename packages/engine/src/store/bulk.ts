@@ -4,7 +4,24 @@ import { plainArray, textArray } from './arrays.ts'
 import type { Session } from './db.ts'
 import type { JobStatus } from './jobs.ts'
 
-export type BulkStatus = 'running' | 'completed' | 'cancelled' | 'failed'
+export type BulkStatus =
+  | 'running'
+  | 'completed'
+  | 'cancelled'
+  /** It could not be carried out. */
+  | 'failed'
+  /** By its canary. */
+  | 'stopped'
+/** How far the canary of an operation is. */
+export type BulkStage =
+  /** Canaries are chosen and redriven. */
+  | 'choosing'
+  /** Until all of them have ended. */
+  | 'waiting'
+  /** The rest follows. */
+  | 'passed'
+  /** The rest follows: somebody would not wait for the canary. */
+  | 'skipped'
 export type BulkOutcome = 'changed' | 'already' | 'refused'
 
 export interface NewBulk {
@@ -19,6 +36,7 @@ export interface NewBulk {
   isCapped: boolean
   by: string
   undoOf: string | null
+  canary?: number | undefined
 }
 
 export interface BulkRow {
@@ -44,6 +62,8 @@ export interface BulkRow {
   finishedAt: Date | null
   cancelledBy: string | null
   error: string | null
+  canary: number | null
+  stage: BulkStage | null
   changed: number
   already: number
   refused: number
@@ -52,8 +72,8 @@ export interface BulkRow {
 }
 
 export async function bulkStart(session: Session, now: Now, bulk: NewBulk): Promise<{ id: string; lastId: string }> {
-  const { action, options, query, tenant, isDryRun, rate, most, expected, isCapped, by, undoOf } = bulk
-  const rest = [isDryRun, rate, most, expected, isCapped, by, undoOf]
+  const { action, options, query, tenant, isDryRun, rate, most, expected, isCapped, by, undoOf, canary = null } = bulk
+  const rest = [isDryRun, rate, most, expected, isCapped, by, undoOf, canary]
   const [row] = await session.run<{ id: string; lastId: string }>('bulkStart', [
     now,
     action,
@@ -119,6 +139,41 @@ export async function bulkEnd(
   return rows.length > 0
 }
 
+/** A job that is tried first, and the new job that does its work. */
+export interface BulkCanary {
+  jobId: string
+  letterId: string | null
+  tenant: string | null
+  /** Null: it will be redriven. */
+  outcome: BulkOutcome | null
+  /** Why it could not be redriven. */
+  reason: string | null
+  newJobId: string | null
+  /** Of the new job, as the rest. Null: there is none, or its queue keeps no job that has ended. */
+  status: JobStatus | null
+  attempt: number | null
+  error: string | null
+  startedAt: Date | null
+  finishedAt: Date | null
+}
+
+export function bulkCanaries(session: Session, id: string): Promise<BulkCanary[]> {
+  return session.run('bulkCanaries', [id])
+}
+
+export async function bulkCanaryAdd(session: Session, id: string, jobIds: readonly string[]): Promise<void> {
+  await session.run('bulkCanaryAdd', [id, plainArray(jobIds)])
+}
+
+/** False: it has ended, or is in another stage. */
+export async function bulkStage(
+  session: Session,
+  id: string,
+  { from, to, rate }: { from: readonly BulkStage[]; to: BulkStage; rate?: number | undefined },
+): Promise<boolean> {
+  return (await session.run('bulkStage', [id, textArray(from), to, rate ?? null])).length > 0
+}
+
 /** False: another operation does already. */
 export async function bulkUndone(session: Session, id: string, undoneBy: string): Promise<boolean> {
   return (await session.run('bulkUndone', [id, undoneBy])).length > 0
@@ -180,6 +235,7 @@ export interface BulkFacts {
   isArchived: boolean
   letterId: string | null
   letterStatus: 'pending' | 'retried' | 'resolved' | 'ignored' | null
+  redrivenJobId: string | null
 }
 
 export async function bulkFacts(session: Session, now: Now, ids: readonly string[]): Promise<Map<string, BulkFacts>> {

@@ -45,8 +45,8 @@ async function visible({ millrace, caller }: CallContext, id: string): Promise<B
 export const bulkRoutes: readonly Route[] = [
   route(bulk.preview, async (asked, { millrace, caller }) => millrace.bulk.preview(requestOf(caller, asked))),
 
-  route(bulk.start, async ({ dryRun, rate, limit, ...asked }, { millrace, caller, by }) =>
-    millrace.bulk.start(requestOf(caller, asked), { by, ...given({ dryRun, rate, limit }) }),
+  route(bulk.start, async ({ dryRun, rate, limit, canary, ...asked }, { millrace, caller, by }) =>
+    millrace.bulk.start(requestOf(caller, asked), { by, ...given({ dryRun, rate, limit, canary }) }),
   ),
 
   route(bulk.list, async ({ tenant, before, limit = PAGE }, { millrace, caller }) => {
@@ -71,6 +71,14 @@ export const bulkRoutes: readonly Route[] = [
     if (before.status === 'running' && after.cancelledBy === context.by) return after
     const detail = `Bulk operation ${id} is ${after.status} already: nothing was changed.`
     throw conflict('already_finished', detail, { as: after.status })
+  }),
+
+  route(bulk.proceed, async ({ id, rate }, context) => {
+    const { status, canary } = await visible(context, id)
+    const isWaiting = status === 'running' && (canary?.stage === 'choosing' || canary?.stage === 'waiting')
+    if (isWaiting) return context.millrace.bulk.proceed(id, { by: context.by, ...given({ rate }) })
+    const why = canary === null ? 'has no canary' : status === 'running' ? `is past its canary` : `is ${status} already`
+    throw conflict('no_canary', `Bulk operation ${id} ${why}: nothing was changed.`)
   }),
 
   route(bulk.undo, async ({ id }, context) => {

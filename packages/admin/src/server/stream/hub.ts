@@ -1,6 +1,6 @@
 // The channels of a server and the connections that follow them.
 import type { Millrace } from 'millrace'
-import type { Caller } from '../caller.ts'
+import { type Caller, demandRole } from '../caller.ts'
 import { Refusal } from '../problem.ts'
 import { Channel } from './channel.ts'
 import { Connection } from './connection.ts'
@@ -56,9 +56,10 @@ export class StreamHub {
   #joining(name: string, caller: Caller): { name: string; channel: () => Channel } {
     const topic = topicNamed(name)
     if (topic === undefined) {
-      const known = [...Object.keys(topics), 'job:ID'].join(', ')
+      const known = [...Object.keys(topics), 'job:ID', 'bulk:ID'].join(', ')
       throw new Refusal(400, 'unknown_topic', `There is no topic "${name}". Topics are ${known}.`)
     }
+    if (topic.role !== undefined) demandRole(caller, topic.role)
     const { tenants } = caller
     if (tenants !== null && !topic.isForTenants)
       throw new Refusal(

@@ -6,6 +6,8 @@ export interface Topic {
   readonly everyMs: number
   /** Callers that are limited to tenants may follow it. */
   readonly isForTenants: boolean
+  /** Default: every caller may follow it. */
+  readonly role?: 'operator'
   /** As it stands now. `tenants`: of these alone; null: of all. */
   read(millrace: Millrace, tenants: readonly string[] | null): Promise<unknown>
   /** What to tell of the difference; undefined: nothing has changed. Without it: all, when it has changed. */
@@ -15,6 +17,7 @@ export interface Topic {
 type TopicName = (typeof topicNames)[number]
 
 const NEWEST = 100
+const OPERATIONS = 20
 
 export const topics: Readonly<Record<TopicName, Topic>> = {
   overview: { everyMs: 2_000, isForTenants: false, read: (millrace) => millrace.stats() },
@@ -25,6 +28,13 @@ export const topics: Readonly<Record<TopicName, Topic>> = {
   health: { everyMs: 10_000, isForTenants: false, read: verdictOf },
   vitals: { everyMs: 5_000, isForTenants: false, read: (millrace) => millrace.vitals() },
   alerts: { everyMs: 5_000, isForTenants: false, read: (millrace) => millrace.alerts.list() },
+  // The newest operations, with the stages of their canaries.
+  bulk: {
+    everyMs: 2_000,
+    isForTenants: false,
+    role: 'operator',
+    read: (millrace) => millrace.bulk.list({ limit: OPERATIONS }),
+  },
   jobs: { everyMs: 1_000, isForTenants: true, read: newestJobs, change: changedJobs },
 }
 
@@ -40,9 +50,21 @@ export const jobTopic = (id: string): Topic => ({
   },
 })
 
+/** One bulk operation, with its canaries. */
+const bulkTopic = (id: string): Topic => ({
+  everyMs: 1_000,
+  isForTenants: true,
+  role: 'operator',
+  async read(millrace, tenants) {
+    const operation = await millrace.bulk.get(id)
+    if (operation === undefined || (tenants !== null && !tenants.includes(operation.tenant ?? ''))) return null
+    return operation
+  },
+})
+
 export function topicNamed(name: string): Topic | undefined {
-  const [, id] = /^job:(\d{1,19})$/.exec(name) ?? []
-  if (id !== undefined) return jobTopic(id)
+  const [, kind, id] = /^(job|bulk):(\d{1,19})$/.exec(name) ?? []
+  if (id !== undefined) return kind === 'job' ? jobTopic(id) : bulkTopic(id)
   return Object.hasOwn(topics, name) ? topics[name as TopicName] : undefined
 }
 

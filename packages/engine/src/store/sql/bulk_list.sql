@@ -5,7 +5,7 @@
 -- Index:   bulk_operation_pkey, bulk_item_pkey
 select
   id, action, options, query, tenant, status, is_dry_run, rate, most, expected, is_capped, is_found, last_id, cursor, job_id, undo_of,
-  undone_by, created_by, created_at, finished_at, cancelled_by, error, changed, already, refused, open, has_before
+  undone_by, created_by, created_at, finished_at, cancelled_by, error, canary, stage, changed, already, refused, open, has_before
 from (
   select *
   from millrace.bulk_operation
