@@ -73,8 +73,6 @@ function Content({ kind }: { kind: PaletteKind }) {
       </div>
       <div role="listbox" id={`${id}-list`} aria-label="Choices" className="choices">
         {entries.map((entry, index) => (
-          // biome-ignore lint/a11y/useKeyWithClickEvents: the field above has the keys
-          // biome-ignore lint/a11y/useFocusableInteractive: the field above keeps the focus and names the active choice
           <div
             key={entry.key}
             id={`${id}-${index}`}

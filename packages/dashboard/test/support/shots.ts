@@ -5,6 +5,8 @@ export interface Shot {
   readonly name: string
   /** As in a link. A function finds a thing to show: it may ask the API as the browser's admin. */
   readonly path: string | ((page: Page, url: string) => Promise<string>)
+  /** Only what the window shows: below it, rows that are not seen are not there. */
+  readonly isWindow?: boolean
   /** What to do before the picture, such as opening a menu. */
   prepare?(page: Page): Promise<void>
 }
@@ -17,7 +19,17 @@ const jobWith = (query: string) => async (page: Page, url: string) => {
 
 export const shots: readonly Shot[] = [
   { name: 'overview', path: '/admin/' },
-  { name: 'jobs', path: '/admin/jobs' },
+  { name: 'jobs', path: '/admin/jobs', isWindow: true },
+  {
+    name: 'jobs-dead',
+    path: '/admin/jobs?q=status:dead',
+    isWindow: true,
+    async prepare(page) {
+      if ((page.viewportSize()?.width ?? 0) < 600) return
+      await page.locator('.jobs-row').nth(2).locator('.c-created').click()
+      await page.getByRole('complementary').getByText('Attempt').waitFor()
+    },
+  },
   { name: 'job-waiting', path: jobWith('status:pending') },
   { name: 'job-dead', path: jobWith('status:dead') },
   { name: 'failures', path: '/admin/failures' },

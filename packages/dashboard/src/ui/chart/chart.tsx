@@ -153,7 +153,6 @@ interface PlotProps {
 function Plot({ label, count, picked, onMove, onPick, children }: PlotProps) {
   const move: Record<string, number> = { ArrowLeft: -1, ArrowRight: 1, PageUp: -10, PageDown: 10 }
   return (
-    // biome-ignore lint/a11y/useSemanticElements: a chart is not a form
     <div
       className="plot"
       role="group"

@@ -17,7 +17,6 @@ const width = (share: number) => `${Math.max(0, Math.min(1, share)) * 100}%`
 
 export function Meter({ share, label, held = 0, mark, tone = 'queue' }: MeterProps) {
   return (
-    // biome-ignore lint/a11y/useSemanticElements: browsers draw <meter> in their own way
     <span
       className={`meter ${tone}`}
       role="meter"
