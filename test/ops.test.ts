@@ -54,7 +54,9 @@ program.each([
 ])('every query of the dashboard %s is PromQL', (dashboard, least) => {
   const directory = mkdtempSync(join(tmpdir(), 'millrace-queries-'))
   try {
-    const rules = queries(dashboard).map((expr, i) => `      - record: query:${i}\n        expr: ${JSON.stringify(expr)}\n`)
+    const rules = queries(dashboard).map(
+      (expr, i) => `      - record: query:${i}\n        expr: ${JSON.stringify(expr)}\n`,
+    )
     expect(rules.length).toBeGreaterThan(least)
     const file = join(directory, 'queries.yaml')
     writeFileSync(file, `groups:\n  - name: dashboard\n    rules:\n${rules.join('')}`)
