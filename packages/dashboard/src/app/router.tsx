@@ -4,7 +4,7 @@ import { basePath } from '../data/base.ts'
 import { alertsRoute } from '../screens/alerts/route.ts'
 import { auditRoute } from '../screens/audit/route.ts'
 import { budgetsRoute } from '../screens/budgets/route.ts'
-import { failuresRoute } from '../screens/failures/route.ts'
+import { failureRoute, failuresRoute } from '../screens/failures/route.ts'
 import { jobRoute } from '../screens/job/route.ts'
 import { jobsRoute } from '../screens/jobs/route.ts'
 import { overviewRoute } from '../screens/overview/route.ts'
@@ -21,6 +21,7 @@ const routes = [
   jobsRoute,
   jobRoute,
   failuresRoute,
+  failureRoute,
   queuesRoute,
   tenantsRoute,
   workflowsRoute,

@@ -33,6 +33,8 @@ export interface DataTableProps<Row> {
   selected?: ReadonlySet<string>
   onSelect?: (selected: ReadonlySet<string>) => void
   onOpen?: (row: Row) => void
+  /** More keys, each about the row on which the keys are. */
+  rowKeys?: Readonly<Record<string, (row: Row) => void>>
   /** Instead of the table when there are no rows. */
   none: ReactNode
   /** Keys act on it; at most one table of a screen. */
@@ -48,7 +50,10 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
   const [ownSort, setOwnSort] = useState(props.sort)
   const sort = props.onSort ? props.sort : ownSort
   const shown = useMemo(() => (props.onSort ? rows : sorted(rows, columns, sort)), [rows, columns, sort, props.onSort])
-  const { cursor, choose } = useRowKeys({ rows: shown, keyOf, selected, onSelect, onOpen }, hasKeys)
+  const { cursor, choose } = useRowKeys(
+    { rows: shown, keyOf, selected, onSelect, onOpen, rowKeys: props.rowKeys },
+    hasKeys,
+  )
   if (rows.length === 0) return <>{props.none}</>
   const changeSort = (next: Sort) => (props.onSort ? props.onSort(next) : setOwnSort(next))
   return (
@@ -176,10 +181,11 @@ type Worked<Row> = Pick<DataTableProps<Row>, 'rows' | 'keyOf'> & {
   selected: ReadonlySet<string> | undefined
   onSelect: ((selected: ReadonlySet<string>) => void) | undefined
   onOpen: ((row: Row) => void) | undefined
+  rowKeys: DataTableProps<Row>['rowKeys'] | undefined
 }
 
 /** Which row the keys are on. It is remembered by key, so that it stays with its row while rows come and go. */
-function useRowKeys<Row>({ rows, keyOf, selected, onSelect, onOpen }: Worked<Row>, hasKeys: boolean) {
+function useRowKeys<Row>({ rows, keyOf, selected, onSelect, onOpen, rowKeys = {} }: Worked<Row>, hasKeys: boolean) {
   const [cursor, setCursor] = useState<string | null>(null)
   const [anchor, setAnchor] = useState<string | null>(null)
   const position = rows.findIndex((row) => keyOf(row) === cursor)
@@ -200,16 +206,18 @@ function useRowKeys<Row>({ rows, keyOf, selected, onSelect, onOpen }: Worked<Row
     setAnchor(key)
     onSelect?.(next)
   }
-  const open = () => {
+  const act = (action: (row: Row) => void) => () => {
     const row = rows[position]
-    if (row !== undefined) onOpen?.(row)
+    if (row !== undefined) action(row)
   }
+  const own = Object.entries(rowKeys).map(([key, action]) => [key, act(action)] as const)
   useKeys(
     {
       j: () => move(1),
       k: () => move(-1),
       ...(onSelect && { x: () => cursor && choose(cursor, false), X: () => cursor && choose(cursor, true) }),
-      ...(onOpen && { o: open, Enter: open }),
+      ...Object.fromEntries(own),
+      ...(onOpen && { o: act(onOpen), Enter: act(onOpen) }),
       ...(onSelect && selected && selected.size > 0 && { Escape: () => onSelect(new Set()) }),
     },
     hasKeys,
