@@ -5,7 +5,6 @@ import { ask, refresh } from '../../data/queries.ts'
 import { useLive } from '../../data/use-live.ts'
 import { Button } from '../../ui/button.tsx'
 import { Card } from '../../ui/card.tsx'
-import { Meter } from '../../ui/chart/meter.tsx'
 import { JobId, TenantName } from '../../ui/names.tsx'
 import { ErrorState, Skeleton } from '../../ui/states.tsx'
 import { Badge, StatusBadge } from '../../ui/status-badge.tsx'
@@ -148,11 +147,5 @@ function Refusals({ operation: { reasons, changed } }: { operation: Report }) {
       )}
       .
     </p>
-  )
-}
-
-export function RestMeter({ operation: { expected, changed, already, refused } }: { operation: Report }) {
-  return (
-    <Meter share={expected === 0 ? 0 : (changed + already + refused) / expected} label="Letters that were dealt with" />
   )
 }

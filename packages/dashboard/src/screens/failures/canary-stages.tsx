@@ -1,7 +1,7 @@
 // The three stages of a redrive with a canary.
 import type { ReactNode } from 'react'
+import { Meter } from '../../ui/chart/meter.tsx'
 import { formatDuration, formatNumber } from '../../ui/text/format.ts'
-import { RestMeter } from './canary-panel.tsx'
 import { canaryCounts } from './canary-words.ts'
 import type { Report } from './operations.ts'
 
@@ -74,5 +74,11 @@ function Five({ operation }: { operation: Report }) {
       </span>
       {words}
     </>
+  )
+}
+
+function RestMeter({ operation: { expected, changed, already, refused } }: { operation: Report }) {
+  return (
+    <Meter share={expected === 0 ? 0 : (changed + already + refused) / expected} label="Letters that were dealt with" />
   )
 }
