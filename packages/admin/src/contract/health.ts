@@ -65,6 +65,29 @@ export const alerts = endpoint({
   }),
 })
 
+export const alertRules = endpoint({
+  method: 'GET',
+  path: `${API}/alerts/rules`,
+  permission: 'viewer',
+  scope: 'all',
+  summary: 'List the alert rules that every Millrace has, as they are without settings of a program',
+  input: z.object({}),
+  output: z.object({
+    rules: z.array(
+      z.object({
+        name: z.string(),
+        severity: z.enum(['info', 'notice', 'warning', 'critical']),
+        summary: z.string(),
+        action: z.string(),
+        threshold: z.number(),
+        compare: z.enum(['>', '>=']),
+        forMs: z.number(),
+        tells: z.enum(['owner', 'queues', 'ops']).nullable(),
+      }),
+    ),
+  }),
+})
+
 export const silenceAlert = endpoint({
   method: 'POST',
   path: `${API}/alerts/:name/silence`,
@@ -85,7 +108,31 @@ export const unsilenceAlert = endpoint({
   output: z.object({ changed: z.boolean() }),
 })
 
-const escalation = z.looseObject({ id: z.string(), isOverdue: z.boolean() })
+const escalation = z.looseObject({
+  id: z.string(),
+  key: z.string(),
+  kind: z.string(),
+  severity: z.enum(['info', 'notice', 'warning', 'error', 'critical']),
+  summary: z.string().nullable(),
+  queue: z.string().nullable(),
+  type: z.string().nullable(),
+  tenant: z.string().nullable(),
+  jobId: z.string().nullable(),
+  details: z.record(z.string(), z.unknown()),
+  channel: z.string().nullable(),
+  createdAt: time,
+  dueAt: time.nullable(),
+  sentAt: time.nullable(),
+  undeliverableAt: time.nullable(),
+  tries: z.number(),
+  repeats: z.number(),
+  lastError: z.string().nullable(),
+  respondBy: time.nullable(),
+  acknowledgedAt: time.nullable(),
+  acknowledgedBy: z.string().nullable(),
+  resolvedAt: time.nullable(),
+  isOverdue: z.boolean(),
+})
 
 export const escalations = endpoint({
   method: 'GET',
@@ -138,6 +185,18 @@ export const resendEscalations = endpoint({
   summary: 'Send escalations again',
   input: z.object({ ids }),
   output: z.object({ ids: z.array(z.string()) }),
+})
+
+export const testEscalation = endpoint({
+  method: 'POST',
+  path: `${API}/escalations/test`,
+  permission: 'operator',
+  scope: 'all',
+  summary: 'Send a test message to a channel',
+  description: 'The list of escalations, filtered by `channel`, says whether it arrived.',
+  status: 201,
+  input: z.object({ channel: z.string().min(1).max(200) }),
+  output: z.object({ id }),
 })
 
 const span = { since: duration, queue: name.optional(), type: name.optional() }

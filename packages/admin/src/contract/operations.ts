@@ -114,11 +114,17 @@ export const contract = {
     lanes: catalogue.lanes,
   },
   health: { read: health.read, vitals },
-  alerts: { list: health.alerts, silence: health.silenceAlert, unsilence: health.unsilenceAlert },
+  alerts: {
+    list: health.alerts,
+    rules: health.alertRules,
+    silence: health.silenceAlert,
+    unsilence: health.unsilenceAlert,
+  },
   escalations: {
     list: health.escalations,
     acknowledge: health.acknowledgeEscalations,
     resend: health.resendEscalations,
+    test: health.testEscalation,
   },
   reports: { runs: health.runs, series: health.series, deadLetters: health.letters },
   audit: { list: audit.list, csv: audit.csv },

@@ -68,6 +68,7 @@ const bodies: Record<string, object> = {
   'alerts.silence': { reason: 'test', for: '1h' },
   'escalations.acknowledge': { ids: ['1'] },
   'escalations.resend': { ids: ['1'] },
+  'escalations.test': { channel: 'ops' },
 }
 
 const queries: Record<string, string> = {

@@ -15,7 +15,9 @@ import {
 } from '../store/alerts.ts'
 import { auditWrite } from '../store/audit.ts'
 import type { Database } from '../store/db.ts'
+import { BUILT_IN } from './conditions.ts'
 import { silenceOf } from './decide.ts'
+import type { AlertRule } from './rule.ts'
 
 export interface Alert {
   readonly name: string
@@ -81,6 +83,11 @@ export class Alerts {
       .map((row) => alertOf(row, silenceOf(silences, row)))
       .filter(({ state }) => states.includes(state))
       .sort((a, b) => ORDER.indexOf(a.severity) - ORDER.indexOf(b.severity))
+  }
+
+  /** The rules that every Millrace has, as they are without settings. A worker may have other thresholds, and rules of its own. */
+  rules(): readonly AlertRule[] {
+    return BUILT_IN
   }
 
   /** Those that hold. */

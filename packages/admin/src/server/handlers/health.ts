@@ -1,4 +1,5 @@
 import { contract } from '../../contract/operations.ts'
+import { conflict } from '../problem.ts'
 import { given, type Route, route } from '../route.ts'
 
 const { health, alerts, escalations, reports } = contract
@@ -11,6 +12,13 @@ export const healthRoutes: readonly Route[] = [
   route(alerts.list, async (_, { millrace }) => ({
     alerts: await millrace.alerts.list({ states: ['firing', 'pending', 'cleared'] }),
     silences: await millrace.alerts.silences(),
+  })),
+  route(alerts.rules, async (_, { millrace }) => ({
+    rules: millrace.alerts
+      .rules()
+      .map(({ name, severity, summary, action, threshold, compare, forMs, escalate = null }) => ({
+        ...{ name, severity, summary, action, threshold, compare, forMs, tells: escalate },
+      })),
   })),
   route(alerts.silence, ({ name, subject, reason, for: time }, { millrace, by }) =>
     millrace.alerts.silence(name, { by, reason, for: time as `${number}m`, ...given({ subject }) }),
@@ -30,6 +38,17 @@ export const healthRoutes: readonly Route[] = [
   route(escalations.resend, async ({ ids }, { millrace, by }) => ({
     ids: await millrace.escalations.resend(ids, { by }),
   })),
+
+  route(escalations.test, async ({ channel }, { millrace, by }) => {
+    const { deliverers } = await millrace.escalations.standing()
+    const id = deliverers === 0 ? undefined : await millrace.escalations.test(channel, { by })
+    if (id === undefined)
+      throw conflict(
+        'nobody_delivers',
+        'No worker delivers on this database. Start one whose workload has an escalation, then test again.',
+      )
+    return { id }
+  }),
 
   route(reports.runs, ({ since, ...selection }, { millrace }) =>
     millrace.reports.runs({ since: since as `${number}h`, ...given(selection) }),

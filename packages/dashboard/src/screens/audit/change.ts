@@ -1,0 +1,41 @@
+// What an audit row says of a change: pairs of before and after first, other facts behind them. Pure.
+
+export interface Change {
+  readonly name: string
+  readonly before: string
+  readonly after: string
+}
+
+const MOST = 4
+
+export function changeOf(details: unknown): { changes: Change[]; rest: [name: string, value: string][] } {
+  if (!isRecord(details)) return { changes: [], rest: details == null ? [] : [['note', shown(details)]] }
+  const { before, after, ...others } = details
+  if ('before' in details || 'after' in details)
+    return { changes: pairs(before, after).slice(0, MOST), rest: facts(others) }
+  return { changes: [], rest: facts(details) }
+}
+
+/** Of two states only what differs. */
+function pairs(before: unknown, after: unknown): Change[] {
+  if (!isRecord(before) && !isRecord(after)) return [{ name: '', before: shown(before), after: shown(after) }]
+  const [old, fresh] = [isRecord(before) ? before : {}, isRecord(after) ? after : {}]
+  return [...new Set([...Object.keys(old), ...Object.keys(fresh)])]
+    .filter((name) => JSON.stringify(old[name]) !== JSON.stringify(fresh[name]))
+    .map((name) => ({ name, before: shown(old[name]), after: shown(fresh[name]) }))
+}
+
+const facts = (record: Readonly<Record<string, unknown>>): [string, string][] =>
+  Object.entries(record)
+    .filter(([, value]) => value !== null && value !== undefined)
+    .slice(0, MOST)
+    .map(([name, value]) => [name, shown(value)])
+
+function shown(value: unknown): string {
+  if (value === null || value === undefined) return 'none'
+  const text = typeof value === 'string' ? value : JSON.stringify(value)
+  return text.length > 80 ? `${text.slice(0, 79)}…` : text
+}
+
+const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
