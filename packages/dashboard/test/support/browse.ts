@@ -41,6 +41,8 @@ export async function browse(path: string, options: BrowseOptions = {}): Promise
     reducedMotion: 'reduce',
     ...(width < 600 && { hasTouch: true, isMobile: true }),
   })
+  // Before the test itself is over, so that the error says for what it waited.
+  context.setDefaultTimeout(15_000)
   if (as !== null) await logIn(context, url, callers[as])
   const page = await context.newPage()
   const problems = watch(page, new URL(url).origin, options.expects)

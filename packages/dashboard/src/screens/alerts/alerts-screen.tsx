@@ -27,15 +27,17 @@ export function AlertsScreen() {
       {(data) => (
         <>
           <Head alerts={data} standing={open.data?.standing} />
-          <Tabs
-            label="Alerts and escalations"
-            chosen={show ?? 'firing'}
-            tabs={[
-              { key: 'firing', label: 'Firing', to: '/alerts', count: firing(data).length, isBad: true },
-              { key: 'escalations', label: 'Escalations', to: '/alerts?show=escalations' },
-              { key: 'rules', label: 'Rules', to: '/alerts?show=rules' },
-            ]}
-          />
+          <div className="alert-tabs">
+            <Tabs
+              label="Alerts and escalations"
+              chosen={show ?? 'firing'}
+              tabs={[
+                { key: 'firing', label: 'Firing', to: '/alerts', count: firing(data).length, isBad: true },
+                { key: 'escalations', label: 'Escalations', to: '/alerts?show=escalations' },
+                { key: 'rules', label: 'Rules', to: '/alerts?show=rules' },
+              ]}
+            />
+          </div>
           {show === undefined && <Firing alerts={data} />}
           {show === 'rules' && <Rules alerts={data} />}
           {show === 'escalations' && <Escalations />}

@@ -8,6 +8,7 @@ import { Card } from '../../ui/card.tsx'
 import { QueueName } from '../../ui/names.tsx'
 import { ReasonDialog } from '../../ui/overlay/reason-dialog.tsx'
 import { toast } from '../../ui/overlay/toasts.tsx'
+import { Sentence } from '../../ui/sentence.tsx'
 import { EmptyState } from '../../ui/states.tsx'
 import { Badge } from '../../ui/status-badge.tsx'
 import { RelativeTime } from '../../ui/text/relative-time.tsx'
@@ -109,7 +110,11 @@ function AlertRow({ alert, onSilence }: { alert: Alert; onSilence: () => void })
       </Badge>
       <span className="two">
         <b>{why}</b>
-        <span className="dim">{state === 'cleared' ? '' : action}</span>
+        {state !== 'cleared' && (
+          <span className="dim">
+            <Sentence text={action} />
+          </span>
+        )}
         <span className="dim">
           <span className="mono">{name}</span> of {queues.includes(subject) ? <QueueName name={subject} /> : subject} ·
           since <RelativeTime at={since} />

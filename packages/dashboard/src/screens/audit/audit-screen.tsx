@@ -127,10 +127,10 @@ const COLUMNS: readonly Column<Entry>[] = [
     key: 'at',
     title: 'When',
     cell: (row) => (
-      <span className="two">
-        <RelativeTime at={row.at} />
-        <span className="dim">
-          <RelativeTime at={row.at} as="clock" />
+      <span className="nw">
+        <RelativeTime at={row.at} as="clock" />{' '}
+        <span className="faint">
+          <RelativeTime at={row.at} />
         </span>
       </span>
     ),

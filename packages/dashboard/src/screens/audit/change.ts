@@ -11,6 +11,10 @@ const MOST = 4
 export function changeOf(details: unknown): { changes: Change[]; rest: [name: string, value: string][] } {
   if (!isRecord(details)) return { changes: [], rest: details == null ? [] : [['note', shown(details)]] }
   const { before, after, ...others } = details
+  const names = Object.keys(others)
+  // { before: 0, priority: 2 }
+  if ('before' in details && !('after' in details) && names.length === 1)
+    return { changes: pairs({ [names[0] as string]: before }, others), rest: [] }
   if ('before' in details || 'after' in details)
     return { changes: pairs(before, after).slice(0, MOST), rest: facts(others) }
   return { changes: [], rest: facts(details) }

@@ -96,7 +96,7 @@ function Usage({ budget: { budget, unit, spent } }: { budget: Budget }) {
   if (data.usage.length === 0) return <p className="dim">Nobody has spent anything in this period.</p>
   const rows = [...data.usage].sort((a, b) => b.amount - a.amount).slice(0, 20)
   return (
-    <table>
+    <table className="usage">
       <caption className="vh">Spent by job type and originator</caption>
       <thead>
         <tr>
@@ -108,7 +108,9 @@ function Usage({ budget: { budget, unit, spent } }: { budget: Budget }) {
           <th scope="col" className="r">
             Spent
           </th>
-          <th scope="col">Share</th>
+          <th scope="col" className="hide-narrow">
+            Share
+          </th>
         </tr>
       </thead>
       <tbody>
@@ -120,7 +122,7 @@ function Usage({ budget: { budget, unit, spent } }: { budget: Budget }) {
             <td>{createdBy ?? <span className="faint">not said</span>}</td>
             <td className="r">{formatNumber(calls)}</td>
             <td className="r">{formatAmount(amount, unit)}</td>
-            <td>
+            <td className="hide-narrow">
               <Meter share={spent === 0 ? 0 : amount / spent} label={`Share of ${type}`} />
             </td>
           </tr>

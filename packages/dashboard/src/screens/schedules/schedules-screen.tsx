@@ -111,6 +111,7 @@ const COLUMNS: readonly Column<Schedule>[] = [
     },
   },
   { key: 'type', title: 'Job type', sort: (row) => row.jobType, cell: (row) => <TypeName name={row.jobType} /> },
+  { key: 'jobs', title: 'Last jobs', narrow: 'hide', cell: (row) => <LastJobs of={row.lastJobs} /> },
   {
     key: 'next',
     title: 'Next',
@@ -125,7 +126,7 @@ const COLUMNS: readonly Column<Schedule>[] = [
     sort: (row) => row.lastFireAt ?? '',
     cell: (row) => (
       <span className="two">
-        <RelativeTime at={row.lastFireAt} none="not yet" />
+        <RelativeTime at={row.lastTick?.fireAt ?? row.lastFireAt} none="not yet" />
         {row.lastTick && (
           <span className="dim">
             {row.lastTick.outcome}
@@ -135,7 +136,6 @@ const COLUMNS: readonly Column<Schedule>[] = [
       </span>
     ),
   },
-  { key: 'jobs', title: 'Last jobs', narrow: 'hide', cell: (row) => <LastJobs of={row.lastJobs} /> },
   { key: 'missed', title: 'Missed', align: 'right', sort: (row) => row.missed, cell: (row) => row.missed },
 ]
 
