@@ -53,6 +53,8 @@ export default defineConfig({
           name: 'browser',
           ...tests,
           maxWorkers: 2,
+          // A page, a server and a worker share two processors with another file's.
+          testTimeout: 60_000,
           sequence: { groupOrder: 1 },
           globalSetup: ['packages/dashboard/test/support/global-setup.ts'],
           include: ['packages/dashboard/test/**/*.test.ts'],

@@ -36,6 +36,7 @@ function Schedules({ schedules }: { schedules: readonly Schedule[] }) {
   const next = schedules
     .flatMap(({ nextAt, name: whose }) => (nextAt ? [{ nextAt, whose }] : []))
     .sort((a, b) => a.nextAt.localeCompare(b.nextAt))[0]
+  const missed = schedules.reduce((sum, each) => sum + each.missed, 0)
   const chosen = schedules.find((each) => each.name === name)
   return (
     <>
@@ -46,10 +47,7 @@ function Schedules({ schedules }: { schedules: readonly Schedule[] }) {
               next: {next.whose} <RelativeTime at={next.nextAt} />
             </>
           ),
-          counted(
-            schedules.reduce((sum, { missed }) => sum + missed, 0),
-            'tick',
-          ) + ' missed so far',
+          `${counted(missed, 'tick')} missed so far`,
         ]}
       >
         <Em tone={tone}>{what}</Em>
