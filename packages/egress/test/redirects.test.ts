@@ -44,6 +44,18 @@ test.each([301, 302, 303, 307, 308])('a %i into a private address is refused at 
   expect(canary.touches).toBe(0)
 })
 
+test('each redirect that is followed is told, with its status and where it leads', async () => {
+  await using one = await startServer(redirecting)
+  await using egress = egressTo([one])
+  const told: { status: number; url: string }[] = []
+  const second = via(one.origin, 302, '/end')
+  await egress.fetch(via(one.origin, 301, second), { onRedirect: (redirect) => told.push(redirect) })
+  expect(told).toEqual([
+    { status: 301, url: second },
+    { status: 302, url: `${one.origin}/end` },
+  ])
+})
+
 test('a loop of redirects ends with the budget', async () => {
   await using server = await startServer((_request, response) => response.writeHead(302, { location: '/' }).end())
   await using egress = egressTo([server])
