@@ -17,12 +17,12 @@ export interface Said {
 
 export class WayIn implements AsyncDisposable {
   readonly folder: string
-  readonly #home: string
+  readonly home: string
   readonly #env: NodeJS.ProcessEnv
   readonly #running = new Set<ChildProcess>()
 
   private constructor(home: string, node: string) {
-    this.#home = home
+    this.home = home
     this.folder = join(home, 'project')
     const { DATABASE_URL: _, PORT: __, NODE_OPTIONS: ___, ...env } = process.env
     this.#env = {
@@ -67,13 +67,22 @@ export class WayIn implements AsyncDisposable {
     enqueue: string,
     cwd = this.folder,
   ): Promise<Record<'banner' | 'answer' | 'ending', string>> {
+    let answer = ''
+    const { banner, ending } = await this.during(dev, cwd, async () => {
+      answer = await this.demand(enqueue, cwd)
+    })
+    return { banner, answer, ending }
+  }
+
+  /** Starts `dev`, does `work` when that is ready, and stops it. */
+  async during(dev: string, cwd: string, work: (banner: string) => Promise<void>) {
     const program = this.#start(dev, cwd)
     const banner = await saidBy(program, /Ctrl-C to stop/)
-    const answer = await this.demand(enqueue, cwd)
+    await work(banner)
     const ending = endOf(program)
     // As Ctrl-C does: the shell ends by it, the program in order.
     process.kill(-(program.pid as number), 'SIGINT')
-    return { banner, answer, ending: (await ending).output }
+    return { banner, ending: (await ending).output }
   }
 
   /** Runs a command line as a shell does. */
@@ -90,7 +99,7 @@ export class WayIn implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     for (const program of this.#running) process.kill(-(program.pid as number), 'SIGKILL')
-    await rm(this.#home, { recursive: true, force: true, maxRetries: 50, retryDelay: 100 })
+    await rm(this.home, { recursive: true, force: true, maxRetries: 50, retryDelay: 100 })
   }
 
   #start(line: string, cwd: string): ChildProcess {

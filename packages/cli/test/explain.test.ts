@@ -1,4 +1,4 @@
-import { defineJob, defineQueues } from 'millrace'
+import { defineJob, defineQueues, implement, Unrecoverable } from 'millrace'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { setup as base } from './support/setup.ts'
@@ -28,4 +28,16 @@ test('what holds a job is listed with what helps, and when it may start', async 
 test('a job that is not there is said to be not there', async () => {
   await using t = await setup()
   expect(await t.run('7')).toMatchObject({ code: 1, err: expect.stringContaining('There is no job "7"') })
+})
+
+test('a dead job says what it died of, and how to look at it and try it again', async () => {
+  await using t = await setup()
+  await t.millrace.work({ handlers: [implement(task, () => Promise.reject(new Unrecoverable('no letter box')))] })
+  const enqueued = await t.millrace.enqueue(task, {})
+  await t.millrace.result(enqueued.id)
+  const { out } = await t.run(enqueued.id)
+  expect(out).toMatch(/^It ended .*: dead \(unrecoverable\)\. Its last error: no letter box\.\n/)
+  expect(out).toMatch(/What helps, when the cause is gone:\n {2}millrace dead show 1\n {2}millrace dead redrive 1\n$/)
+  await t.millrace.deadLetters.resolve('1', { by: 'test' })
+  expect((await t.run(enqueued.id)).out).toMatch(/Its dead letter is resolved: millrace dead show 1\n$/)
 })

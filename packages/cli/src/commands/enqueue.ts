@@ -115,6 +115,7 @@ async function end(millrace: Operations, enqueued: EnqueueResult, { json, timeou
     process.exitCode = ended.status === 'completed' ? 0 : 2
     if (json) printJson({ id: enqueued.id, ...ended })
     else print(endOf(enqueued.id, ended))
+    if (!json && ended.status === 'dead') process.stderr.write(`What to do: millrace explain ${enqueued.id}\n`)
   } catch (error) {
     if (!(error instanceof ResultTimeout)) throw error
     process.exitCode = 3

@@ -27,8 +27,14 @@ async function act(id: string, options: ClientOptions, command: Command): Promis
   await withClientOrApi(command, options, async ({ millrace }) => {
     const explanation = await millrace.explain(id)
     if (options.json) return printJson(explanation)
-    print(textOf(explanation))
+    const letter = explanation.job.status === 'dead' ? await millrace.deadLetters.ofJob(id) : undefined
+    print(textOf(explanation) + (letter === undefined ? '' : afterDeath(letter)))
   })
+}
+
+function afterDeath({ id, status }: { id: string; status: string }): string {
+  if (status !== 'pending') return `\nIts dead letter is ${status}: millrace dead show ${id}\n`
+  return `\nWhat helps, when the cause is gone:\n  millrace dead show ${id}\n  millrace dead redrive ${id}\n`
 }
 
 function textOf({ summary, reasons, expectedAt, workflow, unknown }: Explanation): string {

@@ -111,8 +111,9 @@ const settled = { reasons: [], ahead: null, expectedAt: null, unknown: [] }
 const endingOf = ({ until }: Reason): number => until?.getTime() ?? Number.POSITIVE_INFINITY
 
 function endOf({ status, finishedAt, reason, lastError }: Job): string {
-  const why = reason ?? lastError
-  return `It ended ${finishedAt?.toISOString()}: ${status}${why === null ? '' : ` (${why})`}.`
+  const why = reason === null ? '' : ` (${reason})`
+  const error = status !== 'dead' || lastError === null ? '' : `. Its last error: ${lastError}`
+  return `It ended ${finishedAt?.toISOString()}: ${status}${why}${error}${/[.!?]$/.test(error) ? '' : '.'}`
 }
 
 function bufferOf({ workerId, startedAt }: Job): string {
