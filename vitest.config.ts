@@ -3,6 +3,8 @@ import { Order } from './test/order.ts'
 
 /** The slowest tests, named `….slow.test.ts`, run with `npm run test:all` only. */
 const slow = '**/*.slow.test.ts'
+/** What a person does with a workload, in a real browser. */
+const journeys = 'workloads/*/test/journeys/**/*.test.ts'
 
 const tests = {
   // One more than the two processors they must do with: most tests wait for something now and then.
@@ -42,7 +44,7 @@ export default defineConfig({
             'bench/test/**/*.test.ts',
             'test/**/*.test.ts',
           ],
-          exclude: ['**/node_modules/**', slow],
+          exclude: ['**/node_modules/**', slow, journeys],
         },
       },
       { extends: true, test: { name: 'slow', ...tests, include: [slow], exclude: ['**/node_modules/**'] } },
@@ -57,7 +59,7 @@ export default defineConfig({
           testTimeout: 60_000,
           sequence: { groupOrder: 1 },
           globalSetup: ['packages/dashboard/test/support/global-setup.ts'],
-          include: ['packages/dashboard/test/**/*.test.ts'],
+          include: ['packages/dashboard/test/**/*.test.ts', journeys],
         },
       },
       // No tests: `npm run screenshots`.
