@@ -29,6 +29,7 @@ export const job = z.object({
   parentJobId: z.string().nullable(),
   workflowId: z.string().nullable(),
   createdBy: z.string().nullable(),
+  traceParent: z.string().nullable().describe('W3C traceparent of the span that enqueued it'),
   lastError: z.string().nullable(),
   lastErrorAt: time.nullable(),
   reason: z.string().nullable(),
