@@ -83,7 +83,7 @@ test('every command of the guide prints what the guide shows', { timeout: 300_00
   expect(normalLines(banner)).toEqual(expect.arrayContaining((dev?.shown ?? []).map(normal)))
 
   const whole = readFileSync(handlers, 'utf8')
-  writeFileSync(handlers, /^```ts\n(.*?)^```$/ms.exec(guide)?.[1] ?? '')
+  writeFileSync(handlers, /^```ts\n(\/\/ handlers.*?)^```$/ms.exec(guide)?.[1] ?? '')
   await wayIn.during('npm run dev', folder, () => typeAll('Let one fail'))
   writeFileSync(handlers, whole)
   await wayIn.during('npm run dev', folder, async () => {
