@@ -1174,6 +1174,7 @@ create table millrace.workflow (
   parent_id       bigint,
   parent_position integer,
   trace_parent    text,
+  resumes         boolean not null default false,
   constraint workflow_pkey primary key (id),
   constraint workflow_status_check check ((status = any (array['running', 'stopping', 'rolling back', 'completed', 'failed', 'cancelled', 'rolled back', 'rollback failed']))),
   constraint workflow_stopping_check check ((stopping = any (array['failed', 'cancelled'])))

@@ -23,6 +23,7 @@ export const workflow = z.object({
   status: workflowStatus,
   stopping: z.enum(['failed', 'cancelled']).nullable(),
   rollsBack: z.boolean(),
+  resumes: z.boolean().describe('It is rolling back, and goes on with what is left once the undo under way has ended'),
   tenant: z.string().nullable(),
   correlationId: z.string(),
   createdBy: z.string().nullable(),
@@ -38,8 +39,11 @@ const step = z.object({
   kind: z.enum(['jobs', 'signal', 'sleep', 'workflow']),
   after: z.record(z.string(), z.enum(['fail', 'skip', 'continue'])),
   isList: z.boolean(),
+  canBeUndone: z.boolean(),
+  completedAs: z.number().nullable().describe('In which order steps ended: a rollback undoes the last one first'),
   status: z.enum(['waiting', 'running', 'completed', 'failed', 'skipped', 'cancelled']),
   undo: z.enum(['none', 'running', 'done', 'failed']),
+  undoLeft: z.number().describe('Jobs that undo it and have not ended'),
   reason: z.string().nullable(),
   dueAt: time.nullable(),
   childId: z.string().nullable(),
@@ -97,7 +101,15 @@ export const resume = endpoint({
   permission: 'operator',
   scope: 'tenant',
   summary: 'Do what failed or was cancelled anew, and go on from there',
-  input: z.object({ id }),
+  description:
+    'One that is rolling back gives that up once the undo under way has ended: what was undone is done anew, the rest is kept. It takes no payloads until then.',
+  input: z.object({
+    id,
+    payloads: z
+      .record(z.string(), z.unknown())
+      .optional()
+      .describe('Instead of what the definition gives, by step; of a step with many jobs by the index of the job'),
+  }),
   output: changed,
 })
 

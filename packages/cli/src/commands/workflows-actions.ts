@@ -61,13 +61,14 @@ function noSuch(id: string): string {
 }
 
 function head(workflow: WorkflowDetails): string {
-  const { id, name, status, stopping, createdBy, createdAt, finishedAt } = workflow
+  const { id, name, status, stopping, resumes, createdBy, createdAt, finishedAt } = workflow
   const why = { failed: ', because a step failed', cancelled: ', because it was cancelled' }
   const isSaid = stopping === null || stopping === status
   const took = finishedAt === null ? 0 : (finishedAt.getTime() - createdAt.getTime()) / 1_000
   return facts([
     ['Workflow', `${id}, ${name}`],
     ['Status', isSaid ? status : `${status}${why[stopping]}`],
+    ['Resumed', resumes ? 'it goes on when the undo under way has ended' : null],
     ['Held', workflow.held],
     ['Reason', workflow.reason],
     ['Tenant', workflow.tenant],
@@ -119,13 +120,31 @@ const few = (ids: readonly string[], count: number): string =>
   `${ids.slice(0, FEW).join(' ')}${count > FEW ? ` and ${count - FEW} more` : ''}`
 
 /** What a person can do about it. */
-function nextMove({ id, status, rollsBack, held }: WorkflowDetails): string {
+function nextMove(workflow: WorkflowDetails): string {
+  const { id, status, rollsBack, held } = workflow
   if (held !== null) return '\nWorkers try again once a minute.\n'
+  if (status === 'rolling back') return `\n${rollbackMove(workflow)}\n`
   if (status === 'rollback failed') return `\nGo on with the rollback: millrace workflows resume ${id}\n`
   if (status !== 'failed' && status !== 'cancelled') return ''
   const undo = status === 'failed' && !rollsBack ? `, or undo it: millrace workflows roll-back ${id}` : ''
   return `\nDo what did not complete anew: millrace workflows resume ${id}${undo}\n`
 }
+
+/** What a resume would keep, as long as the undo under way lasts. */
+function rollbackMove({ id, resumes, steps }: WorkflowDetails): string {
+  const undoing = steps.find(({ undo }) => undo === 'running')
+  const now = undoing === undefined ? 'An undo ends' : `Step "${oneLine(undoing.name, 40)}" is being undone`
+  if (resumes) return `${now}; then it goes on. Roll back after all: millrace workflows cancel ${id}`
+  const [next] = toUndo(steps)
+  const then = next === undefined ? '' : `, step "${oneLine(next.name, 40)}" is next`
+  return `${now}${then}. Keep what is not undone yet, and go on: millrace workflows resume ${id}`
+}
+
+/** In the order of the rollback. */
+const toUndo = (steps: readonly WorkflowStep[]): WorkflowStep[] =>
+  steps
+    .filter(({ canBeUndone, completed, undo }) => canBeUndone && completed > 0 && undo === 'none')
+    .sort((a, b) => (b.completedAs ?? 0) - (a.completedAs ?? 0))
 
 interface ChangeOptions extends ClientOptions {
   readonly by: string

@@ -12,6 +12,7 @@ it did is undone, the last step first, and it ends as "rolled back". What can be
 
   failed, cancelled   resume does anew what did not complete, and goes on; roll-back undoes what a failed one did
   rollback failed     resume goes on with the rollback
+  rolling back        resume keeps what is not undone yet, and goes on once the undo under way has ended
   rolled back         start it anew
 
 To cancel, resume, roll back or signal, the workload must be known (--module): it says how steps are done and undone.

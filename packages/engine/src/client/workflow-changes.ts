@@ -7,7 +7,7 @@ import type { Database, Session } from '../store/db.ts'
 import { isJobId } from '../store/job-id.ts'
 import type { LockedWorkflow, StepRow } from '../store/workflows.ts'
 import type { Advancer } from '../workflow/advancer.ts'
-import { doAgain, undoAgain } from '../workflow/again.ts'
+import { doAgain, resumeLater, undoAgain } from '../workflow/again.ts'
 import { type Advanced, advanceIn, type CourseOptions, type CourseServices } from '../workflow/course.ts'
 import { hasEnded } from '../workflow/decide.ts'
 import type { WorkflowStatus } from '../workflow/graph.ts'
@@ -102,8 +102,10 @@ export function cancelWorkflow(
     action: 'workflow.cancel',
     by,
     details: { reason },
-    refuse: ({ status, stopping }) => {
+    refuse: ({ status, stopping, resumes }) => {
       if (hasEnded(status)) return `Workflow ${id} is ${status} already: there is nothing to cancel.`
+      // What somebody has resumed is rolled back after all.
+      if (resumes) return undefined
       if (stopping === 'cancelled') return `Workflow ${id} was cancelled before, and is ${status}.`
       return status === 'rolling back'
         ? `Workflow ${id} is rolling back because it failed: it ends by itself.`
@@ -111,6 +113,7 @@ export function cancelWorkflow(
     },
     change: (workflow) => {
       workflow.stopping = 'cancelled'
+      workflow.resumes = false
       workflow.reason = reason
       return []
     },
@@ -129,14 +132,17 @@ export function resumeWorkflow(
     by,
     details: { edited: Object.keys(payloads) },
     options: { edits: payloads, isStrict: true },
-    refuse: ({ status, parentId }) => {
+    refuse: ({ status, parentId, resumes }) => {
       if (parentId !== null) return isPart(id, parentId, 'resume')
       if (status === 'failed' || status === 'cancelled' || status === 'rollback failed') return undefined
+      if (resumes) return `Workflow ${id} was resumed before: it goes on when the undo under way has ended.`
+      if (status === 'rolling back') return undefined
       const why =
         status === 'rolled back' ? 'What it had done was undone: start it anew.' : 'There is nothing to resume.'
       return `Workflow ${id} is ${status}. ${why}`
     },
     change: (workflow, steps) => {
+      if (workflow.status === 'rolling back') return resumedLater(workflow, payloads)
       isUndoing = workflow.status === 'rollback failed'
       const begun = isUndoing ? undoAgain(workflow, steps) : doAgain(workflow, steps)
       edited = begun.filter(({ name }) => Object.hasOwn(payloads, name))
@@ -149,6 +155,14 @@ export function resumeWorkflow(
     },
     check: () => checkBegun(edited, isUndoing),
   })
+}
+
+/** Which jobs begin anew is known when the undo under way has ended. */
+function resumedLater(workflow: LockedWorkflow, payloads: Edits): readonly StepRow[] {
+  if (Object.keys(payloads).length === 0) return resumeLater(workflow)
+  throw new InvalidDefinition(
+    `Workflow ${workflow.id} is rolling back, and goes on when the undo under way has ended: a payload cannot be given before. Resume without it; if a step fails, resume with its payload then.`,
+  )
 }
 
 /** What somebody wrote is used now or never: a step that begins later would be given what its definition says. */

@@ -136,7 +136,7 @@ export class Workflows {
 
   /**
    * Does what failed or was cancelled anew, with jobs of new ids, and goes on from there; a rollback that failed goes on,
-   * too. `payloads`: instead of what the definition gives, by step; of a step with many jobs, by the index of the job.
+   * too. One that is rolling back gives that up when the undo under way has ended: what was undone is done anew, the rest is kept. `payloads`: instead of what the definition gives, by step; of a step with many jobs, by the index of the job.
    */
   resume(id: string, options: { by: string; payloads?: Edits }): Promise<WorkflowChangeResult> {
     return resumeWorkflow(this.#services, id, { ...options, by: author(options.by) })

@@ -127,3 +127,9 @@ export async function workflowItemWrite(
     ])
   }
 }
+
+/** How many jobs of each step were undone, by its position: they are forgotten, as are those that undid them. */
+export async function workflowItemForget(session: Session, workflowId: string): Promise<Map<number, number>> {
+  const rows = await session.run<{ position: number; count: number }>('workflowItemForget', [workflowId])
+  return new Map(rows.map(({ position, count }) => [position, count]))
+}

@@ -60,7 +60,7 @@ export async function workflowInsert(session: Session, now: Now, workflow: NewWo
   return id
 }
 
-export interface LockedWorkflow extends Pick<WorkflowState, 'status' | 'stopping' | 'rollsBack'> {
+export interface LockedWorkflow extends Pick<WorkflowState, 'status' | 'stopping' | 'rollsBack' | 'resumes'> {
   id: string
   name: string
   priority: number | null
@@ -162,15 +162,17 @@ export async function workflowStepWrite(
   ])
 }
 
-export interface WorkflowChange extends Pick<LockedWorkflow, 'id' | 'status' | 'stopping' | 'rollsBack' | 'reason'> {
+export interface WorkflowChange
+  extends Pick<LockedWorkflow, 'id' | 'status' | 'stopping' | 'rollsBack' | 'resumes' | 'reason'> {
   hasEnded: boolean
   /** Look at it again by then, whatever happens; null: something will happen. */
   lookAfterMs: number | null
 }
 
 export async function workflowWrite(session: Session, now: Now, change: WorkflowChange): Promise<void> {
-  const { id, status, stopping, rollsBack, reason, hasEnded, lookAfterMs } = change
-  await session.write('workflowWrite', [now, id, status, stopping, rollsBack, reason, hasEnded, lookAfterMs])
+  const { id, status, stopping, rollsBack, resumes, reason, hasEnded, lookAfterMs } = change
+  const values = [now, id, status, stopping, rollsBack, reason, hasEnded, lookAfterMs, resumes]
+  await session.write('workflowWrite', values)
 }
 
 /** Those of the workflows in which something may follow. */
@@ -233,6 +235,8 @@ export interface StartedWorkflow {
   /** Why it stops or has stopped before its end. */
   stopping: 'failed' | 'cancelled' | null
   rollsBack: boolean
+  /** It is rolling back, and goes on with what is left once the undo under way has ended. */
+  resumes: boolean
   tenant: string | null
   correlationId: string
   createdBy: string | null
@@ -250,8 +254,13 @@ export interface WorkflowStep {
   after: Readonly<Record<string, FailurePolicy>>
   /** It has a job for each element of a list. */
   isList: boolean
+  canBeUndone: boolean
+  /** In which order the steps ended of which some job completed: a rollback undoes the last one first. */
+  completedAs: number | null
   status: StepStatus
   undo: UndoStatus
+  /** Jobs that undo it and have not ended. */
+  undoLeft: number
   reason: string | null
   /** Until when it waits, while it does: a sleep, or a signal that must come in time. */
   dueAt: Date | null

@@ -4,13 +4,20 @@
 import type { Session } from '../store/db.ts'
 import { type ChildWorkflow, workflowChildren } from '../store/workflow-children.ts'
 import { type LockedWorkflow, type NewWorkflow, type StepRow, workflowInsert } from '../store/workflows.ts'
-import { doAgain, undoAgain } from './again.ts'
+import { doAgain, resumeLater, undoAgain } from './again.ts'
 import type { Advanced, CourseOptions, CourseServices } from './course.ts'
 import { hasEnded } from './decide.ts'
 import type { StepDefinition, StepScope } from './definition.ts'
+import type { WorkflowStatus } from './graph.ts'
 import { newWorkflow } from './new-workflow.ts'
 import type { Steps } from './steps.ts'
 import type { WaitDefinition } from './waits.ts'
+
+const AGAIN: Partial<Record<WorkflowStatus, NonNullable<CourseOptions['change']>>> = {
+  failed: doAgain,
+  cancelled: doAgain,
+  'rollback failed': resumeLater,
+}
 
 type Advance = (id: string, options: CourseOptions) => Promise<Advanced | undefined>
 
@@ -31,12 +38,12 @@ export class Children {
     this.#advance = given.advance
   }
 
-  /** One that failed or was cancelled before is resumed; otherwise a new one starts. */
+  /** One that failed or was cancelled before is resumed, one that could not be undone, too; otherwise a new one starts. */
   async start(step: StepRow, parent: LockedWorkflow, fresh: () => Promise<NewWorkflow>): Promise<void> {
     const before = step.items === null ? undefined : await this.#last(parent.id, step)
-    const isResumed = before?.status === 'failed' || before?.status === 'cancelled'
-    const id = isResumed ? (before as ChildWorkflow).id : await this.#insert(parent, step, await fresh())
-    const { status, reason } = await this.#carryOn(id, isResumed ? { change: doAgain } : {})
+    const change = before && AGAIN[before.status]
+    const id = before && change ? before.id : await this.#insert(parent, step, await fresh())
+    const { status, reason } = await this.#carryOn(id, change ? { change } : {})
     Object.assign(step, { items: 1, itemsLeft: 0, itemsFailed: 0, itemsCancelled: 0, reason })
     if (!hasEnded(status)) Object.assign(step, { status: 'running', itemsLeft: 1 })
     else if (status === 'completed') Object.assign(step, { status: 'completed', completedAs: this.#steps.nextPlace() })

@@ -3,7 +3,7 @@
 import type { Session } from '../store/db.ts'
 import type { WorkKey } from '../store/keyed-work.ts'
 import { workflowChildEnd } from '../store/workflow-children.ts'
-import { workflowItemList, workflowItemReason } from '../store/workflow-items.ts'
+import { workflowItemForget, workflowItemList, workflowItemReason } from '../store/workflow-items.ts'
 import {
   type LockedWorkflow,
   type StepPart,
@@ -14,6 +14,7 @@ import {
   workflowStepWrite,
   workflowWrite,
 } from '../store/workflows.ts'
+import { takeUp } from './again.ts'
 import { Children, newChild } from './children.ts'
 import { decide, hasEnded } from './decide.ts'
 import type { Decision } from './graph.ts'
@@ -174,8 +175,9 @@ class Course {
 
   /** False: nothing is left to be done now. */
   async #carryOut(decision: Decision): Promise<boolean> {
-    const { start, skip, drop, cancel, undo, stopping, status } = decision
+    const { start, skip, drop, cancel, undo, takesUp, stopping, status } = decision
     const workflow = this.#workflow
+    if (takesUp) return this.#takeUp()
     const isNews = status !== workflow.status || stopping !== workflow.stopping
     if (stopping !== null && workflow.stopping === null) workflow.reason = failureReason(this.#steps.rows)
     workflow.status = status
@@ -186,6 +188,12 @@ class Course {
     await this.#start(start, 'do')
     if (undo !== null) await this.#start([undo], 'undo')
     return isNews || undo !== null || start.length + skip.length + drop.length + cancel.length > 0
+  }
+
+  async #takeUp(): Promise<true> {
+    const undone = await workflowItemForget(this.#session, this.#workflow.id)
+    for (const step of takeUp(this.#workflow, this.#steps.rows, undone)) this.#changed.add(step)
+    return true
   }
 
   #mark(name: string, status: 'skipped' | 'cancelled', reason?: string): void {
@@ -267,9 +275,9 @@ class Course {
   }
 
   async #write(isOver: boolean): Promise<void> {
-    const { id, status, stopping, rollsBack, reason } = this.#workflow
+    const { id, status, stopping, rollsBack, resumes, reason } = this.#workflow
     const lookAfterMs = this.#asked.size > 0 ? ASK_AGAIN_MS : null
-    const change = { id, status, stopping, rollsBack, reason, hasEnded: isOver, lookAfterMs }
+    const change = { id, status, stopping, rollsBack, resumes, reason, hasEnded: isOver, lookAfterMs }
     await workflowWrite(this.#session, this.#services.clock.databaseNow(), change)
   }
 
@@ -291,6 +299,6 @@ class Course {
 const byEnd = (a: StepRow, b: StepRow): number => (a.endedAt?.getTime() ?? 0) - (b.endedAt?.getTime() ?? 0)
 
 /** What its row says of it, apart from what never changes. What it was held by is over when it was advanced. */
-function factsOf({ status, stopping, rollsBack, reason, held, isLookedAfter }: LockedWorkflow): string {
-  return JSON.stringify([status, stopping, rollsBack, reason, held, isLookedAfter])
+function factsOf({ status, stopping, rollsBack, resumes, reason, held, isLookedAfter }: LockedWorkflow): string {
+  return JSON.stringify([status, stopping, rollsBack, resumes, reason, held, isLookedAfter])
 }

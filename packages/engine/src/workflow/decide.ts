@@ -78,7 +78,10 @@ function nextOf(step: Step, statuses: ReadonlyMap<string, StepStatus>): 'start' 
   return next
 }
 
-function stop({ steps, rollsBack }: WorkflowState, stopping: Stop): Partial<Decision> & { status: WorkflowStatus } {
+function stop(
+  { steps, rollsBack, resumes }: WorkflowState,
+  stopping: Stop,
+): Partial<Decision> & { status: WorkflowStatus } {
   const drop = namesOf(
     steps.filter(({ status, hasJobs }) => status === 'waiting' || (status === 'running' && !hasJobs)),
   )
@@ -89,6 +92,7 @@ function stop({ steps, rollsBack }: WorkflowState, stopping: Stop): Partial<Deci
   const undoes = stopping === 'cancelled' || rollsBack
   const done = undoes ? steps.filter(({ canBeUndone, completedJobs }) => canBeUndone && completedJobs > 0) : []
   if (done.some(({ undo }) => undo === 'running')) return { drop, status: 'rolling back' }
+  if (resumes) return { takesUp: true, status: 'running' }
   const last = lastOf(done.filter(({ undo }) => undo === 'none'))
   if (last !== undefined) return { drop, undo: last.name, status: 'rolling back' }
   return { drop, status: endOf(done, stopping) }

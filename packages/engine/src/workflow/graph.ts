@@ -66,6 +66,8 @@ export interface WorkflowState {
   stopping: 'failed' | 'cancelled' | null
   /** False: after a failure it stays as it is, until somebody resumes it or rolls it back. */
   rollsBack: boolean
+  /** It is rolling back, and goes on with what is left once the undo under way has ended. */
+  resumes: boolean
   /** In the order of their declaration: a step comes after those it waits for. */
   steps: readonly Step[]
   /** There are others, which wait or run, and about which nothing can be decided now. */
@@ -82,6 +84,8 @@ export interface Decision {
   cancel: string[]
   /** The step to undo now: one at a time, the last completed first. */
   undo: string | null
+  /** The rollback is given up: what was undone is done anew. Nothing else is decided before that is carried out. */
+  takesUp?: true
   stopping: 'failed' | 'cancelled' | null
   status: WorkflowStatus
 }

@@ -6,7 +6,7 @@ import type { StepStatus, WorkflowState } from './graph.ts'
 
 /** What the rows say, as the decision takes it. `asked`: the steps whose jobs are being asked to stop just now. */
 export function stateOf(
-  { status, stopping, rollsBack }: LockedWorkflow,
+  { status, stopping, rollsBack, resumes }: LockedWorkflow,
   { rows, isOpenElsewhere }: { rows: readonly StepRow[]; isOpenElsewhere: boolean },
   asked: ReadonlySet<string>,
 ): WorkflowState {
@@ -14,6 +14,7 @@ export function stateOf(
     status,
     stopping,
     rollsBack,
+    resumes,
     isOpenElsewhere,
     steps: rows.map((step) => ({
       name: step.name,

@@ -99,7 +99,8 @@ export class StepJobs {
   /** Those that a step starts with; where it had jobs before, only what these did not do. */
   async doing(step: StepRow): Promise<StepJob[]> {
     const definition = this.#jobsOf(step)
-    const past = step.items === null ? [] : await this.#items(step, 'do')
+    const items = step.items === null ? [] : await this.#items(step, 'do')
+    const past = new Map(items.map((each) => [each.item, each]))
     const scope = await this.#scopeOf(step)
     return this.#byAuthor(async () => {
       const elements = listOf(definition, scope)
@@ -107,7 +108,7 @@ export class StepJobs {
       const due = dueOf(step.items === null ? definition.delay : 0, scope)
       const jobs: StepJob[] = []
       for (const [item, element] of elements.entries()) {
-        const before = past[item]
+        const before = past.get(item)
         if (before?.status === 'completed') continue
         const edit = this.#editOf(step, item)
         const payload =

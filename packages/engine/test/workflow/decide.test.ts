@@ -19,7 +19,7 @@ function step(name: string, given: Partial<Step> = {}): Step {
 }
 
 function running(steps: Step[], given: Partial<WorkflowState> = {}): WorkflowState {
-  return { status: 'running', stopping: null, rollsBack: true, isOpenElsewhere: false, steps, ...given }
+  return { status: 'running', stopping: null, rollsBack: true, resumes: false, isOpenElsewhere: false, steps, ...given }
 }
 
 const completed = (place: number): Partial<Step> => ({
@@ -37,6 +37,20 @@ describe('a workflow', () => {
       }),
       { numRuns: 1000 },
     )
+  })
+
+  test('that is resumed while it rolls back completes, and does anew what was undone and nothing else', () => {
+    let resumed = 0
+    const resumes = fc.integer({ min: 1, max: 3 })
+    const property = fc.property(plans, resumes, (plan, after) => {
+      const simulation = new Simulation({ ...plan, rollsBack: true }, after)
+      const { status } = simulation.run()
+      if (!simulation.isResumed) return
+      resumed++
+      expect(status).toBe('completed')
+    })
+    fc.assert(property, { numRuns: 1000 })
+    expect(resumed).toBeGreaterThan(100)
   })
 
   test('starts all steps that wait for nothing, and is over at once if there are none', () => {

@@ -1,5 +1,7 @@
 // Carries out what is decided for a planned workflow, tick by tick, and refuses decisions that may never be made.
 import { expect } from 'vitest'
+import type { LockedWorkflow, StepRow } from '#src/store/workflows'
+import { takeUp } from '#src/workflow/again'
 import { decide, hasEnded } from '#src/workflow/decide'
 import type { Decision, Step, WorkflowState } from '#src/workflow/graph'
 import type { Fate, Plan, PlannedStep } from './plan.js'
@@ -9,6 +11,8 @@ interface Run extends Step {
   endsAt: number
   undoEndsAt: number
   heeded: PlannedStep['heeds']
+  position: number
+  kind: 'jobs'
 }
 
 const IDLE = { start: [], skip: [], drop: [], cancel: [], undo: null }
@@ -19,11 +23,23 @@ export class Simulation {
   readonly #started = new Set<string>()
   readonly #undone: string[] = []
   readonly #cancelledAt: number | null
+  /** Somebody resumes when so many undos have begun; everything is mended by then. */
+  readonly #resumedAfter: number | null
   #now = 0
   #completions = 0
 
-  constructor({ steps, rollsBack, cancelledAt }: Plan) {
-    this.#state = { status: 'running', stopping: null, rollsBack, isOpenElsewhere: false, steps: steps.map(waiting) }
+  isResumed = false
+
+  constructor({ steps, rollsBack, cancelledAt }: Plan, resumedAfter: number | null = null) {
+    this.#resumedAfter = resumedAfter
+    this.#state = {
+      status: 'running',
+      stopping: null,
+      rollsBack,
+      resumes: false,
+      isOpenElsewhere: false,
+      steps: steps.map(waiting),
+    }
     this.#byName = new Map(this.#state.steps.map((step) => [step.name, step]))
     this.#cancelledAt = cancelledAt
   }
@@ -32,7 +48,11 @@ export class Simulation {
     for (const limit = 10 + 20 * this.#state.steps.length; !hasEnded(this.#state.status); this.#now++) {
       expect(this.#now, 'it must end').toBeLessThan(limit)
       this.#endWhatIsOver()
-      if (this.#now === this.#cancelledAt) this.#cancel()
+      if (this.#now === this.#cancelledAt && !this.isResumed) this.#cancel()
+      if (this.#state.status === 'rolling back' && this.#undone.length === this.#resumedAfter && !this.isResumed) {
+        this.#state.resumes = true
+        this.isResumed = true
+      }
       this.#advance()
     }
     return {
@@ -79,11 +99,19 @@ export class Simulation {
       this.#advance()
       return
     }
+    if (decision.takesUp) {
+      this.#advance()
+      return
+    }
     const { status, stopping } = decision
     expect(decide(this.#state), 'nothing new the second time').toEqual({ ...IDLE, status, stopping })
   }
 
-  #carryOut({ start, skip, drop, cancel, undo, status, stopping }: Decision): void {
+  #carryOut({ start, skip, drop, cancel, undo, takesUp, status, stopping }: Decision): void {
+    if (takesUp) {
+      this.#takeUp()
+      return
+    }
     for (const name of skip) this.#from('waiting', name).status = 'skipped'
     for (const name of drop) this.#drop(name)
     for (const name of start) this.#start(name)
@@ -91,6 +119,25 @@ export class Simulation {
     for (const name of cancel) this.#ask(name)
     if (undo !== null) this.#undo(undo)
     if (hasEnded(status)) expect(this.#state.steps.filter(isOpen), 'nothing is left behind').toEqual([])
+  }
+
+  /** Of what was undone everything is done anew, of the rest nothing, apart from what did not complete. */
+  #takeUp(): void {
+    const { steps } = this.#state
+    const undone = steps.filter(({ undo }) => undo === 'done')
+    expect(steps.some(({ undo }) => undo === 'running')).toBe(false)
+    const kept = steps.filter((step) => step.status === 'completed' && !undone.includes(step))
+    const counts = new Map(undone.map(({ position, completedJobs }) => [position, completedJobs]))
+    takeUp(this.#state as never as LockedWorkflow, steps as never as StepRow[], counts)
+    for (const step of undone) expect(step.status).toBe('waiting')
+    for (const step of kept) expect(step.status).toBe('completed')
+    for (const step of steps) {
+      if (undone.includes(step)) step.completedJobs = 0
+      if (step.status === 'waiting') this.#started.delete(step.name)
+      step.plan = { ...step.plan, jobs: step.plan.jobs.map(() => 'completed') }
+      Object.assign(step, { heeded: null, isAskedToStop: false })
+    }
+    this.#undone.length = 0
   }
 
   #start(name: string): void {
@@ -133,10 +180,23 @@ export class Simulation {
   }
 }
 
-function waiting(plan: PlannedStep): Run {
+function waiting(plan: PlannedStep, position: number): Run {
   const { name, after, onFailure, canBeUndone, hasJobs } = plan
   const fresh = { status: 'waiting', undo: 'none', completedJobs: 0, completedAs: null, isAskedToStop: false } as const
-  return { name, after, onFailure, canBeUndone, hasJobs, ...fresh, plan, endsAt: -1, undoEndsAt: -1, heeded: null }
+  return {
+    name,
+    after,
+    onFailure,
+    canBeUndone,
+    hasJobs,
+    ...fresh,
+    plan,
+    endsAt: -1,
+    undoEndsAt: -1,
+    heeded: null,
+    position,
+    kind: 'jobs',
+  }
 }
 
 function isOpen({ status, undo }: Step): boolean {

@@ -48,9 +48,9 @@ export const workflowRoutes: readonly Route[] = [
     return settled(id, await millrace.workflows.cancel(id, { by, ...given({ reason }) }))
   }),
 
-  route(workflows.resume, async ({ id }, { millrace, caller, by }) => {
+  route(workflows.resume, async ({ id, payloads }, { millrace, caller, by }) => {
     await visible(millrace, caller, id)
-    return settled(id, await millrace.workflows.resume(id, { by }))
+    return settled(id, await millrace.workflows.resume(id, { by, ...given({ payloads }) }))
   }),
 
   route(workflows.rollBack, async ({ id }, { millrace, caller, by }) => {

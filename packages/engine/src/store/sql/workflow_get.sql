@@ -4,7 +4,7 @@
 -- Locks:   none
 -- Index:   workflow_pkey
 select
-  id, parent_id, name, status, stopping, rolls_back, tenant, correlation_id, created_by, reason, held, input, created_at, updated_at,
+  id, parent_id, name, status, stopping, rolls_back, resumes, tenant, correlation_id, created_by, reason, held, input, created_at, updated_at,
   finished_at
 from millrace.workflow
 where id = $1;

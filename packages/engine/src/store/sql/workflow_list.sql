@@ -4,7 +4,7 @@
 -- Locks:   none
 -- Index:   workflow_by_status_idx, workflow_by_tenant_idx, or workflow_pkey from its end
 select
-  id, parent_id, name, status, stopping, rolls_back, tenant, correlation_id, created_by, reason, held, created_at, updated_at,
+  id, parent_id, name, status, stopping, rolls_back, resumes, tenant, correlation_id, created_by, reason, held, created_at, updated_at,
   finished_at
 from millrace.workflow
 where ($1::text is null or status = $1)

@@ -5,7 +5,7 @@
 --          connection after so much idle time: nobody else could advance the workflow meanwhile.
 -- Index:   workflow_pkey
 select
-  id, name, status, stopping, rolls_back, priority, tenant, correlation_id, created_by, trace_parent, reason, held, input, parent_id,
+  id, name, status, stopping, rolls_back, resumes, priority, tenant, correlation_id, created_by, trace_parent, reason, held, input, parent_id,
   parent_position, advance_at is not null as is_looked_after,
   case when $2::text is not null then set_config('idle_in_transaction_session_timeout', $2, true) end as patience
 from millrace.workflow

@@ -4,7 +4,7 @@
 -- Locks:   none
 -- Index:   workflow_step_pkey, workflow_item_pkey, workflow_by_parent_idx
 select
-  name, coalesce(waits_for, 'jobs') as kind, after, is_list, status, undo, reason,
+  name, coalesce(waits_for, 'jobs') as kind, after, is_list, can_be_undone, completed_as, status, undo, undo_left, reason,
   case when status = 'running' then due_at end as due_at, case
     when waits_for = 'workflow'
     then (select max(id) from millrace.workflow where parent_id = step.workflow_id and parent_position = step.position)

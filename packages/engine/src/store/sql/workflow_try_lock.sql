@@ -5,7 +5,7 @@
 -- Locks:   the workflow, without waiting: behind the job and its step, which others lock in front of nothing.
 -- Index:   workflow_pkey, workflow_step_for_advance_idx
 select
-  id, name, status, stopping, rolls_back, priority, tenant, correlation_id, created_by, trace_parent, reason, held, input, parent_id,
+  id, name, status, stopping, rolls_back, resumes, priority, tenant, correlation_id, created_by, trace_parent, reason, held, input, parent_id,
   parent_position, advance_at is not null as is_looked_after
 from millrace.workflow
 where id = $1
