@@ -56,7 +56,7 @@ async function load(specifier: string, file: string): Promise<Record<string, unk
       code === 'ERR_UNKNOWN_FILE_EXTENSION'
         ? `Node ${process.versions.node} cannot run this kind of file: compile it and name the .js file.`
         : 'Correct what the error below names, then start again.'
-    throw new WorkloadUnusable(`${specifier} could not be loaded: ${message}. ${remedy}`, { cause })
+    throw new WorkloadUnusable(`${specifier} could not be loaded: ${message.replace(/\.$/, '')}. ${remedy}`, { cause })
   }
 }
 

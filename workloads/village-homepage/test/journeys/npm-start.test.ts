@@ -1,9 +1,10 @@
 // What a newcomer sees of `npm start`: the village fills itself, and the sandbox shows what was told to whom.
 import { testDatabases } from '@millrace/embedded'
-import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, inject } from 'vitest'
-import { browse, expectAccessible, test } from '../../../../packages/dashboard/test/support/browse.ts'
+import { type Browsed, browse, expectAccessible, test } from '../../../../packages/dashboard/test/support/browse.ts'
 import { type StartedScript, startScript } from '../../../../test/support/start-script.ts'
+
+type Page = Browsed['page']
 
 const databases = testDatabases(inject('databaseServer'))
 let started: StartedScript
