@@ -23,6 +23,7 @@ import { scale } from './suites/scale.ts'
 import { scrape } from './suites/scrape.ts'
 import { stats } from './suites/stats.ts'
 import { traces } from './suites/traces.ts'
+import { village } from './suites/village.ts'
 import { workflow } from './suites/workflow.ts'
 
 const suites: readonly Suite[] = [
@@ -44,6 +45,7 @@ const suites: readonly Suite[] = [
   stats,
   reports,
   traces,
+  village,
   workflow,
 ]
 const DEFAULT_ROUNDS = 5

@@ -16,7 +16,8 @@ for (const { name, text } of files) {
   mkdirSync(dirname(join(folder, name)), { recursive: true })
   // What is not part of the example stays where it is.
   const support = join(root, 'workloads/village-homepage/test/support/')
-  writeFileSync(join(folder, name), text.replaceAll("'../support/", `'${support}`))
+  const here = text.replaceAll(/'#src\/([\w/-]+)'/g, "'../../src/$1.ts'").replaceAll("'../support/", `'${support}`)
+  writeFileSync(join(folder, name), here)
 }
 
 test('the example has its four steps', () => {
