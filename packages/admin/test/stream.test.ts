@@ -180,3 +180,29 @@ test('streams end with the server, and say so', async () => {
   expect(await response.text()).toContain('event: end')
   expect(await own.call('GET /admin/api/stream?topics=queues', { token: secret })).toMatchObject({ status: 503 })
 })
+
+test('a stream follows few single jobs, and a server not many more, as each is read every second', async () => {
+  await using own = await setup([mail])
+  const { secret } = await own.millrace.tokens.create({ name: 'v', role: 'viewer', by: 'test' })
+  const topics = (from: number, count: number) => Array.from({ length: count }, (_, i) => `job:${from + i}`).join(',')
+  const line = (from: number, count: number) => `GET /admin/api/stream?topics=${topics(from, count)}`
+  expect(await own.call(line(1, 6), { token: secret })).toMatchObject({
+    status: 400,
+    body: { code: 'too_many_topics' },
+  })
+  const opened = []
+  for (let i = 0; i < 20; i++) opened.push(await own.handler(requestOf(line(1 + i * 5, 5), { token: secret })))
+  expect(new Set(opened.map(({ status }) => status))).toEqual(new Set([200]))
+  const more = await own.call(line(500, 1), { token: secret })
+  expect(more).toMatchObject({ status: 503, body: { code: 'too_many_streams' } })
+  await opened[0]?.body?.cancel()
+  const room = await own.handler(requestOf(line(500, 1), { token: secret }))
+  expect(room.status).toBe(200)
+  await own.handler.close()
+})
+
+test('a stream that is refused leaves no timer behind', async () => {
+  const started = vi.spyOn(globalThis, 'setInterval')
+  expect(await t.call('GET /admin/api/stream?topics=jobs,weather', { token })).toMatchObject({ status: 400 })
+  expect(started).not.toHaveBeenCalled()
+})

@@ -8,6 +8,10 @@ import { topicNamed, topics } from './topics.ts'
 
 const MOST_CONNECTIONS = 200
 const MOST_TOPICS = 20
+/** Jobs and operations: each is a poller of its own, which reads every second. */
+const MOST_THINGS = 5
+const MOST_THINGS_OF_ALL = 100
+const isThing = (name: string): boolean => name.includes(':')
 
 export class StreamHub {
   readonly #millrace: Millrace
@@ -26,7 +30,7 @@ export class StreamHub {
     isStillValid: () => Promise<boolean>,
   ): Response {
     const names = [...new Set(request.topics.split(',').map((name) => name.trim()))]
-    this.#demandRoom(names.length)
+    this.#demandRoom(names)
     const seen = versionsIn(request.lastEventId)
     // Before anything is opened: a topic may be refused.
     const joins = names.map((name) => this.#joining(name, caller))
@@ -76,12 +80,26 @@ export class StreamHub {
     return { name, channel }
   }
 
-  #demandRoom(wanted: number): void {
+  #demandRoom(names: readonly string[]): void {
     if (this.#isClosed) throw new Refusal(503, 'stopping', 'The server stops: connect again to another one.')
     if (this.#connections.size >= MOST_CONNECTIONS)
       throw new Refusal(503, 'too_many_streams', `There are ${MOST_CONNECTIONS} open streams: close some, or wait.`)
-    if (wanted > MOST_TOPICS)
+    if (names.length > MOST_TOPICS)
       throw new Refusal(400, 'too_many_topics', `A stream has at most ${MOST_TOPICS} topics: open another one.`)
+    const things = names.filter(isThing).length
+    if (things > MOST_THINGS)
+      throw new Refusal(
+        400,
+        'too_many_topics',
+        `A stream follows at most ${MOST_THINGS} single jobs and operations: the topics jobs and bulk tell of many.`,
+      )
+    const followed = [...this.#channels.keys()].filter((key) => isThing(JSON.parse(key)[0])).length
+    if (things > 0 && followed + things > MOST_THINGS_OF_ALL)
+      throw new Refusal(
+        503,
+        'too_many_streams',
+        `${followed} single jobs and operations are followed already: wait, or close some.`,
+      )
   }
 
   #dropIdle(): void {
