@@ -5,6 +5,7 @@ import { useTenant } from '../../app/address.ts'
 import { useKeyHints } from '../../app/key-hints.ts'
 import { useTitle } from '../../app/title.ts'
 import { ask } from '../../data/queries.ts'
+import { useMay } from '../../data/session.tsx'
 import { useLive } from '../../data/use-live.ts'
 import { useKeys } from '../../ui/keys.ts'
 import { Link } from '../../ui/link.tsx'
@@ -34,6 +35,7 @@ export function FailureScreen() {
   const { fp } = useParams({ from: '/failures/$fp' })
   const { type } = useSearch({ from: '/failures/$fp' })
   const tenant = useTenant()
+  const may = useMay()
   const scope = tenant ? { tenant } : {}
   useTitle(type ?? fp)
   useKeyHints(HINTS)
@@ -41,7 +43,7 @@ export function FailureScreen() {
     topic: 'dead-letters',
   })
   const counted = useLive(ask('deadLetters', 'groups', { limit: 1_000, ...scope }), { topic: 'dead-letters' })
-  const operations = useLive({ ...ask('bulk', 'list', { limit: 50, ...scope }), retry: false }, { every: 2_000 })
+  const operations = useLive({ ...ask('bulk', 'list', { limit: 50, ...scope }), enabled: may('bulk.list') }, { every: 2_000 })
   const mine = facts.data?.groups.filter((each) => type === undefined || each.type === type) ?? []
   const [chosen] = mine
   if (facts.error && !facts.data) return <Trouble error={facts.error} onRetry={facts.refetch} />

@@ -35,12 +35,19 @@ export function Menu({ label, name, items, isRight = false, className = 'chip' }
   useEffect(() => {
     if (!isOpen) return
     const list = root.current?.querySelectorAll<HTMLElement>('[role^=menuitem]')
-    ;([...(list ?? [])].find((item) => item.ariaChecked === 'true') ?? list?.[0])?.focus()
+    ;([...(list ?? [])].find((item) => item.ariaChecked === 'true') ?? list?.[0])?.focus({ preventScroll: true })
     const outside = (event: PointerEvent) => {
       if (!root.current?.contains(event.target as Node)) setOpen(false)
     }
+    const drop = () => setOpen(false)
     document.addEventListener('pointerdown', outside)
-    return () => document.removeEventListener('pointerdown', outside)
+    addEventListener('scroll', drop)
+    addEventListener('resize', drop)
+    return () => {
+      document.removeEventListener('pointerdown', outside)
+      removeEventListener('scroll', drop)
+      removeEventListener('resize', drop)
+    }
   }, [isOpen])
   const move = (by: number | 'first' | 'last') => {
     const list = [...(root.current?.querySelectorAll<HTMLElement>('[role^=menuitem]') ?? [])]
@@ -78,7 +85,8 @@ export function Menu({ label, name, items, isRight = false, className = 'chip' }
           id={id}
           role="menu"
           tabIndex={-1}
-          className={isRight ? 'menu-list right' : 'menu-list'}
+          className="menu-list"
+          ref={(list) => place(list, button.current, isRight)}
           onBlur={(event) => {
             if (event.relatedTarget && !root.current?.contains(event.relatedTarget)) setOpen(false)
           }}
@@ -98,6 +106,17 @@ export function Menu({ label, name, items, isRight = false, className = 'chip' }
       )}
     </div>
   )
+}
+
+/** Fixed, so that no panel around it cuts it off; above the button where there is no room below. */
+function place(list: HTMLElement | null, button: HTMLElement | null, isRight: boolean): void {
+  if (list === null || button === null) return
+  const at = button.getBoundingClientRect()
+  const { width, height } = list.getBoundingClientRect()
+  const left = isRight ? at.right - width : at.left
+  const isAbove = at.bottom + height + 8 > innerHeight && at.top > height + 8
+  list.style.left = `${Math.max(8, Math.min(left, innerWidth - width - 8))}px`
+  list.style.top = `${isAbove ? at.top - height - 4 : at.bottom + 4}px`
 }
 
 function Item({ item, onDone }: { item: MenuItem; onDone: () => void }) {

@@ -1,0 +1,93 @@
+// The overview: what is wrong, why, and the way to the cause.
+import { testDatabases } from '@millrace/embedded'
+import { migrate } from 'millrace'
+import { expect, inject } from 'vitest'
+import { browse, expectAccessible, test } from './support/browse.ts'
+import { makeTokens } from './support/global-setup.ts'
+import { experiment } from './support/lab.ts'
+import { clientOf, startSystem } from './support/system.ts'
+
+test('the cause of a late queue is one click away', async () => {
+  await using opened = await browse('/admin/')
+  const { page } = opened
+  const verdict = page.getByRole('heading', { level: 1 })
+  await expect.poll(() => verdict.textContent()).toMatch(/queues? (is|are) late.*default waits/)
+  const attention = page.getByRole('region', { name: 'Needs attention' })
+  const line = attention.getByRole('listitem').filter({ hasText: 'default is late' })
+  expect(await line.textContent()).toContain('its SLA is 5 min')
+  await line.getByRole('link', { name: 'Why' }).click()
+  await page.waitForURL(/\/admin\/jobs\?q=queue%3Adefault/)
+})
+
+test('a paused queue is named with its reason, and its card says so', async () => {
+  await using millrace = clientOf(inject('systemDatabase'))
+  const pause = await millrace.pauses.pause({ queue: 'lab' }, { by: 'ann', reason: 'The bench is being cleaned' })
+  expect(pause).toMatchObject({ queue: 'lab' })
+  await millrace.enqueue(experiment, { note: 'waits for the bench' })
+  await using opened = await browse('/admin/')
+  const attention = opened.page.getByRole('region', { name: 'Needs attention' })
+  await attention.waitFor()
+  const more = attention.getByRole('button', { name: /more$/ })
+  if (await more.isVisible()) await more.click()
+  const line = attention.getByRole('listitem').filter({ hasText: 'The bench is being cleaned' })
+  expect(await line.textContent()).toContain('lab is paused by ann')
+  const card = opened.page
+    .locator('article')
+    .filter({ has: opened.page.getByRole('link', { name: 'lab', exact: true }) })
+  expect(await card.textContent()).toMatch(/paused.*1 waiting/)
+  await millrace.pauses.resume({ queue: 'lab' }, { by: 'ann' })
+})
+
+test('figures move while one looks, and nothing else does', async () => {
+  await using millrace = clientOf(inject('systemDatabase'))
+  await using opened = await browse('/admin/')
+  const { page } = opened
+  const card = page.locator('article').filter({ has: page.getByRole('link', { name: 'bulk', exact: true }) })
+  await card.waitFor()
+  await page.getByRole('heading', { name: 'Who gets what' }).waitFor()
+  await page.evaluate(() => {
+    const shifts: number[] = []
+    Object.assign(globalThis, { shifts })
+    new PerformanceObserver((list) => {
+      for (const entry of list.getEntries()) shifts.push((entry as unknown as { value: number }).value)
+    }).observe({ type: 'layout-shift' })
+  })
+  const shown = await card.locator('.big').textContent()
+  await millrace.enqueueMany(
+    experiment,
+    Array.from({ length: 30 }, (_, index) => ({ note: `job ${index}` })),
+  )
+  const lab = page.locator('article').filter({ has: page.getByRole('link', { name: 'lab', exact: true }) })
+  await expect.poll(() => lab.locator('.row').first().textContent()).toContain('slots')
+  expect(await card.locator('.big').textContent()).toMatch(/waiting/)
+  expect(shown).toMatch(/^\d/)
+  const shifts = await page.evaluate(() => (globalThis as unknown as { shifts: number[] }).shifts)
+  expect(shifts.reduce((sum, value) => sum + value, 0)).toBeLessThan(0.02)
+})
+
+test('a project without jobs says what to type', async () => {
+  const databases = testDatabases(inject('databaseServer'))
+  const empty = await databases.fresh(
+    await databases.template('dashboard-empty', async (url) => void (await migrate(url))),
+  )
+  const system = await startSystem(empty.url)
+  try {
+    await using opened = await browse('/admin/', { system: { url: system.url, callers: await makeTokens(empty.url) } })
+    const { page } = opened
+    await page.getByRole('heading', { name: 'Nothing has happened here yet.' }).waitFor()
+    await expect.poll(() => page.getByText(/^npx millrace enqueue \S+/).textContent()).toMatch(/--wait$/)
+    await expectAccessible(page, 'main')
+  } finally {
+    await system.close()
+    await databases.close()
+  }
+})
+
+for (const theme of ['light', 'dark'] as const)
+  for (const width of [1280, 390])
+    test(`the overview is accessible, ${theme} at ${width}`, async () => {
+      await using opened = await browse('/admin/', { theme, width })
+      await opened.page.getByRole('heading', { name: 'Failing and slow types' }).waitFor()
+      await expectAccessible(opened.page)
+      expect(await opened.page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBeLessThanOrEqual(0)
+    })
