@@ -43,7 +43,10 @@ export function FailureScreen() {
     topic: 'dead-letters',
   })
   const counted = useLive(ask('deadLetters', 'groups', { limit: 1_000, ...scope }), { topic: 'dead-letters' })
-  const operations = useLive({ ...ask('bulk', 'list', { limit: 50, ...scope }), enabled: may('bulk.list') }, { every: 2_000 })
+  const operations = useLive(
+    { ...ask('bulk', 'list', { limit: 50, ...scope }), enabled: may('bulk.list') },
+    { every: 2_000 },
+  )
   const mine = facts.data?.groups.filter((each) => type === undefined || each.type === type) ?? []
   const [chosen] = mine
   if (facts.error && !facts.data) return <Trouble error={facts.error} onRetry={facts.refetch} />
