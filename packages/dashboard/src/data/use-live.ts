@@ -33,10 +33,9 @@ export function useLive<Data, Key extends readonly unknown[]>(
 ): UseQueryResult<Data> {
   const client = useQueryClient()
   const { state } = useLiveStatus()
-  useTopic(topic ?? null, (kind) => {
-    // The first snapshot is what the screen has just asked for.
-    if (kind === 'change' || client.getQueryState(options.queryKey)?.dataUpdatedAt)
-      client.invalidateQueries({ queryKey: options.queryKey, exact: true })
+  useTopic(topic ?? null, () => {
+    // Also for the first message: what is being read may be older.
+    void client.invalidateQueries({ queryKey: options.queryKey, exact: true })
   })
   return useQuery({ ...options, refetchInterval: state === 'paused' ? false : every })
 }

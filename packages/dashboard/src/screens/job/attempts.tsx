@@ -58,10 +58,15 @@ export function Attempts({ job }: { job: JobDetails }) {
           )}
         </div>
         <p className="error-line">
-          <b>{after.errorClass}</b>: {after.errorMessage.slice(0, 2_000)}
+          <b>{after.errorClass}</b>: {firstLine(after.errorMessage)}
         </p>
-        {after.errorStack && (
-          <CodeBlock label={`Stack of attempt ${after.attempt}`} caption="stack" text={after.errorStack} height={280} />
+        {(after.errorStack ?? after.errorMessage).includes('\n') && (
+          <CodeBlock
+            label={`Stack of attempt ${after.attempt}`}
+            caption="stack"
+            text={after.errorStack ?? after.errorMessage}
+            height={280}
+          />
         )}
       </section>
       <Logs logs={after.logs} title={`Logs of attempt ${after.attempt}`} since={after.startedAt} />
@@ -73,7 +78,9 @@ function Single({ attempt }: { attempt: Attempt }) {
   const workers = useWorkers()
   return (
     <dl className="kv">
-      {factsBetween(attempt, attempt, workers).map(({ name, after }) => (
+      {factsBetween(attempt, attempt, workers)
+        .filter(({ name }) => name !== 'error')
+        .map(({ name, after }) => (
         <div key={name} className="row-kv">
           <dt>{name}</dt>
           <dd>{after}</dd>
@@ -165,7 +172,7 @@ function factsBetween(before: Attempt, after: Attempt, workers: Workers): Fact[]
   return [
     ...fact('version', 'the version of the program', ({ workerId }) => workers.get(workerId ?? '')?.version ?? null),
     ...fact('worker', 'the worker', workerOf),
-    ...fact('error', 'the error', ({ errorClass, errorMessage }) => `${errorClass}: ${errorMessage.slice(0, 300)}`),
+    ...fact('error', 'the error', ({ errorClass, errorMessage }) => `${errorClass}: ${firstLine(errorMessage)}`),
     ...fact('thrown at', 'the place where it is thrown', ({ errorStack }) => firstFrame(errorStack)),
     ...fact('fingerprint', 'the fingerprint', ({ fingerprint }) => fingerprint),
     ...fact('took', 'its length', ({ startedAt, finishedAt }) =>
@@ -173,6 +180,8 @@ function factsBetween(before: Attempt, after: Attempt, workers: Workers): Fact[]
     ),
   ]
 }
+
+const firstLine = (text: string): string => text.split('\n', 1)[0]?.slice(0, 500) ?? ''
 
 /** The first frame that is not Node's own: 'connect, smtp-client.ts:64'. */
 function firstFrame(stack: string | null): string | null {

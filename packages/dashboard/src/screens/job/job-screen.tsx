@@ -100,9 +100,14 @@ function Shown({ job, why }: { job: JobDetails; why: Explanation | undefined }) 
       </Verdict>
       <div className="bar">
         <JobActions job={job} hasKeys />
-        {isWaiting && against.retry !== null && <p className="note">{against.retry}</p>}
+        {isWaiting && against.retry !== null && <p className="note">Try now: {against.retry}</p>}
       </div>
       {isWaiting && why !== undefined && <WhyPanel job={job} why={why} />}
+      {isWaiting && why === undefined && (
+        <div className="panel" aria-busy="true">
+          <SkeletonRows rows={6} />
+        </div>
+      )}
       {job.status === 'processing' && why !== undefined && <SummaryPanel text={why.summary} />}
       {job.progress !== null && job.progress.total !== null && job.status === 'processing' && (
         <Card title="Progress" note={job.progress.note ?? undefined}>
@@ -143,12 +148,12 @@ function Payload({ job }: { job: JobDetails }) {
     )
   return (
     <>
-      <Card title="Payload" note={`version ${job.payloadVersion}; sensitive values are never shown`}>
-        <JsonBlock label="Payload" value={job.payload} height={380} />
+      <Card title="Payload" aside={<span className="note">version {job.payloadVersion}; sensitive values are never shown</span>}>
+        <JsonBlock label="Payload as JSON" value={job.payload} height={380} />
       </Card>
       {job.result !== null && job.result !== undefined && (
         <Card title="Result">
-          <JsonBlock label="Result" value={job.result} height={280} />
+          <JsonBlock label="Result as JSON" value={job.result} height={280} />
         </Card>
       )}
     </>

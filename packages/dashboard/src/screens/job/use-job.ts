@@ -8,7 +8,7 @@ export function useJob(id: string) {
   const isLive = job.data !== undefined && job.data.finishedAt === null
   const why = useLive({ ...ask('jobs', 'explain', { id }), retry: false, enabled: isLive }, { every: 3_000 })
   useTopic(`job:${id}`, () => {
-    if (!queryClient.getQueryState(['jobs', 'get', { id }])?.dataUpdatedAt) return
+    // Also for the first message: what is being read may be older.
     void queryClient.invalidateQueries({ queryKey: ['jobs', 'get', { id }] })
     void queryClient.invalidateQueries({ queryKey: ['jobs', 'explain', { id }] })
   })

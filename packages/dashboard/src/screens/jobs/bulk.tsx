@@ -85,6 +85,7 @@ function OpenBulk({ action, target, tenant, onDone, onClose }: BulkProps & { act
   const [priority, setPriority] = useState(0)
   const [reason, setReason] = useState('')
   const [rate, setRate] = useState(200)
+  const [hasRun, setHasRun] = useState(false)
   const needsReason = action === 'fail' && reason.trim() === ''
   const request = {
     action,
@@ -97,12 +98,14 @@ function OpenBulk({ action, target, tenant, onDone, onClose }: BulkProps & { act
   }
   const close = () => {
     onClose()
+    // Not before: the bar of the chosen rows, in which this dialog is, would go with them.
+    if (hasRun) onDone()
     void refresh('jobs', 'queues', 'bulk')
   }
   const run = async () => {
     if (needsReason) throw new Error('A reason is needed: it becomes the error of the attempt, and others will ask.')
     const { id } = await api.bulk.start({ ...request, rate })
-    onDone()
+    setHasRun(true)
     return id
   }
   const undo = async (id: string) => {

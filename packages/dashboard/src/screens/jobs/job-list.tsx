@@ -48,7 +48,7 @@ export function JobList(props: JobListProps) {
     <div className={onSelect ? 'jobs can-pick' : 'jobs'} role="table" aria-label="Jobs" aria-rowcount={rows.length + 1}>
       <div className="jobs-head" role="row" aria-rowindex={1}>
         {onSelect && (
-          <span role="columnheader" className="pick">
+          <span role="cell" className="pick">
             <input
               type="checkbox"
               aria-label="Select all jobs that are shown"

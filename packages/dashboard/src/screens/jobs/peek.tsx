@@ -25,8 +25,8 @@ function endOf({ status, reason, startedAt, finishedAt }: JobDetails): string {
 export function Peek({ id, onClose }: { id: string; onClose: () => void }) {
   const job = useQuery({ ...ask('jobs', 'get', { id }), retry: false })
   const why = useQuery({ ...ask('jobs', 'explain', { id }), retry: false })
-  useTopic(`job:${id}`, (kind) => {
-    if (kind === 'change' || job.isSuccess) void queryClient.invalidateQueries({ queryKey: ['jobs', 'get', { id }] })
+  useTopic(`job:${id}`, () => {
+    void queryClient.invalidateQueries({ queryKey: ['jobs', 'get', { id }] })
   })
   return (
     <aside className="peek" aria-label={`Job ${id}`}>
@@ -83,7 +83,7 @@ export function Peek({ id, onClose }: { id: string; onClose: () => void }) {
           </dl>
           {job.data.lastError !== null && <pre className="error-text">{job.data.lastError}</pre>}
           {job.data.payload !== undefined && (
-            <JsonBlock label="Payload" caption="payload" value={job.data.payload} height={260} />
+            <JsonBlock label="Payload as JSON" caption="payload" value={job.data.payload} height={260} />
           )}
         </>
       )}
