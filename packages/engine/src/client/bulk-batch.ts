@@ -1,5 +1,5 @@
 // A bulk operation, a batch at a time: its canary first, then the jobs that were found, then more of them.
-import { type BulkRow, bulkList, bulkNext, bulkRecord } from '../store/bulk.ts'
+import { type BulkCounts, type BulkRow, type BulkVerdict, bulkLook, bulkNext, bulkRecord } from '../store/bulk.ts'
 import { canaryBatch } from './bulk-canary.ts'
 import { findMore } from './bulk-find.ts'
 import { type BulkWorkServices, verdictsOn } from './bulk-work.ts'
@@ -15,16 +15,18 @@ export interface BulkProgress {
     | 'elsewhere'
     /** Until the canaries have ended. */
     | 'wait'
+  /** After the batch, for the next one. Undefined: they have to be counted. */
+  readonly counts?: BulkCounts | undefined
 }
 
-/** Undefined: the operation was forgotten. */
+/** Undefined: the operation was forgotten. `known`: the counts after the batch before. */
 export async function bulkBatch(
   services: BulkWorkServices,
   id: string,
-  limit: number,
+  { limit, known }: { limit: number; known?: BulkCounts | undefined },
 ): Promise<BulkProgress | undefined> {
   const { db } = services
-  const [operation] = await bulkList(db, { id, limit: 1 })
+  const operation = await bulkLook(db, id, known)
   if (operation === undefined) return undefined
   if (operation.status !== 'running') return { operation, dealt: 0, next: 'done' }
   const { stage } = operation
@@ -34,10 +36,27 @@ export async function bulkBatch(
   const items = await bulkNext(db, id, Math.min(limit, operation.rate))
   if (items.length === 0) {
     if (operation.isFound) return { operation, dealt: 0, next: 'done' }
-    await findMore(services, operation, limit)
-    return { operation, dealt: 0, next: 'more' }
+    const added = await findMore(services, operation, limit)
+    const counts = added === undefined ? undefined : { ...countsOf(operation), open: operation.open + added }
+    return { operation, dealt: 0, next: 'more', counts }
   }
   const verdicts = await verdictsOn(services, operation, items)
   if (verdicts.length > 0) await bulkRecord(db, id, verdicts)
-  return { operation, dealt: verdicts.length, next: verdicts.length === 0 ? 'elsewhere' : 'more' }
+  const next = verdicts.length === 0 ? 'elsewhere' : 'more'
+  return { operation, dealt: verdicts.length, next, counts: countedOn(operation, verdicts) }
+}
+
+const countsOf = ({ changed, already, refused, open, hasBefore }: BulkRow): BulkCounts => ({
+  ...{ changed, already, refused, open, hasBefore },
+})
+
+function countedOn(operation: BulkRow, verdicts: readonly BulkVerdict[]): BulkCounts {
+  const of = (outcome: BulkVerdict['outcome']) => verdicts.filter((verdict) => verdict.outcome === outcome).length
+  return {
+    changed: operation.changed + of('changed'),
+    already: operation.already + of('already'),
+    refused: operation.refused + of('refused'),
+    open: Math.max(0, operation.open - verdicts.length),
+    hasBefore: operation.hasBefore || verdicts.some(({ before }) => before !== undefined),
+  }
 }

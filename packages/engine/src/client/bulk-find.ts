@@ -18,8 +18,12 @@ export function concernedBy({ query, tenant, lastId }: BulkRow): Condition[] {
   return [...conditionsOf(query ?? '', tenant === null ? {} : { tenant }), NOT_SYSTEM, before]
 }
 
-/** Adds the next jobs to the operation, from where its search has come. */
-export async function findMore(services: BulkWorkServices, operation: BulkRow, limit: number): Promise<void> {
+/** Adds the next jobs to the operation, from where its search has come. How many; undefined: another run has come as far. */
+export async function findMore(
+  services: BulkWorkServices,
+  operation: BulkRow,
+  limit: number,
+): Promise<number | undefined> {
   const { db } = services
   const { id, most, cursor } = operation
   const found = operation.changed + operation.already + operation.refused + operation.open
@@ -34,7 +38,8 @@ export async function findMore(services: BulkWorkServices, operation: BulkRow, l
       : await new JobFinder(services).page(selection, wanted, new TimeLeft(FIND_MS))
   const ids = jobs.map((job) => job.id)
   const isFound = next === null || (most !== null && found + ids.length >= most)
-  await bulkAdd(db, id, ids, { from: cursor, to: next ?? cursor, isFound })
+  const isOurs = await bulkAdd(db, id, ids, { from: cursor, to: next ?? cursor, isFound })
+  return isOurs ? ids.length : undefined
 }
 
 export function without(field: Condition['field'], values: readonly string[]): Condition[] {

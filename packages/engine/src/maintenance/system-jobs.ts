@@ -11,7 +11,7 @@ import { BULK_TYPE, SYSTEM_QUEUE } from '../client/system-job.ts'
 import { monotonicMs } from '../clock.ts'
 import { failureFrom } from '../failure.ts'
 import { isNoPartition } from '../sql-state.ts'
-import { type BulkRow, bulkEnd } from '../store/bulk.ts'
+import { type BulkCounts, type BulkRow, bulkEnd } from '../store/bulk.ts'
 import { type ClaimedJob, jobClaim } from '../store/job-claims.ts'
 import { ensurePartitions } from '../store/partitions.ts'
 import { pauseList } from '../store/pauses.ts'
@@ -116,11 +116,14 @@ export class SystemJobs implements Ticker<Result> {
   /** Undefined: it is done. */
   async #work(key: { id: string; runId: string }, id: string, stopping?: AbortSignal): Promise<Settlement | undefined> {
     const endMs = monotonicMs() + RUN_MS
+    // Once a run the items are counted; from then on the run knows what it did.
+    let known: BulkCounts | undefined
     while (!stopping?.aborted) {
       const startedMs = monotonicMs()
-      const batch = await bulkBatch(this.#services, id, BATCH)
+      const batch = await bulkBatch(this.#services, id, { limit: BATCH, known })
       if (batch === undefined) return undefined
       const { operation, dealt, next } = batch
+      known = batch.counts
       await this.#progress(key, operation)
       if (next === 'done') {
         if (operation.status === 'running') await this.#end(id, { status: 'completed' })

@@ -191,7 +191,20 @@ export interface BulkListFilter {
 }
 
 export function bulkList(session: Session, { id, tenant, before, limit = 50 }: BulkListFilter): Promise<BulkRow[]> {
-  return session.run('bulkList', [id ?? null, tenant ?? null, before ?? null, limit])
+  return session.run('bulkList', [id ?? null, tenant ?? null, before ?? null, limit, true])
+}
+
+/** How many items there are, by what became of them. */
+export type BulkCounts = Pick<BulkRow, 'changed' | 'already' | 'refused' | 'open' | 'hasBefore'>
+
+/** One operation; its items are counted only if their counts are not known. */
+export async function bulkLook(
+  session: Session,
+  id: string,
+  known: BulkCounts | undefined,
+): Promise<BulkRow | undefined> {
+  const [row] = await session.run<BulkRow>('bulkList', [id, null, null, 1, known === undefined])
+  return row && { ...row, ...known }
 }
 
 export interface BulkItem {

@@ -166,7 +166,7 @@ test('a run that died after redriving canaries goes on with them, and redrives n
   const services = Client.servicesOf(millrace)
   const work = { ...services, deadLetters: new DeadLetters(services) } as never
   // Canaries are chosen, redriven, and the process dies before it writes that down.
-  while ((await t.sql('select * from millrace.bulk_canary')).length < 3) await bulkBatch(work, id, 100)
+  while ((await t.sql('select * from millrace.bulk_canary')).length < 3) await bulkBatch(work, id, { limit: 100 })
   const letters = await t.sql<{ id: string }>(
     'select id from millrace.dead_letter_jobs where job_id in (select job_id from millrace.bulk_canary)',
   )
