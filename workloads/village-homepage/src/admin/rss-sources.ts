@@ -29,7 +29,7 @@ const list = endpoint({
   permission: 'viewer',
   scope: 'all',
   summary: 'List the feeds that the village follows',
-  description: 'Disabled ones come first.',
+  description: 'Disabled ones come first, then failing ones.',
 })
 
 const show = endpoint({

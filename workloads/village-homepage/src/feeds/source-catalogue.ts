@@ -34,7 +34,7 @@ const COLUMNS = `id, name, url, category, refresh_interval_minutes, is_active, e
   last_error_message, last_fetched_at, last_attempt_at, disabled_at, moved_to, dedupe_mode, entry_limit, user_agent,
   created_at, updated_at`
 
-const ALL = `select ${COLUMNS} from village.rss_sources order by is_active, lower(name), id`
+const ALL = `select ${COLUMNS} from village.rss_sources order by is_active, error_count = 0, lower(name), id`
 const ONE = `select ${COLUMNS} from village.rss_sources where id = $1`
 
 const ADD = `

@@ -75,10 +75,10 @@ function row(source: SourceRow, shown: Shown): Html {
   const { name, url, category, last_error_type, last_error_message, moved_to } = source
   return html`<li>
 <h2><a href="${url}" rel="noreferrer">${name}</a></h2>
-${button(source, shown.basePath)}
 <p>${state(source, shown)} · ${category} · ${when(source, shown.now)}</p>
 ${last_error_message === null ? '' : html`<p class="error">${last_error_type}: ${last_error_message}</p>`}
 ${moved_to === null ? '' : html`<p>It has moved for good to <a href="${moved_to}" rel="noreferrer">${moved_to}</a>: change its url.</p>`}
+${button(source, shown.basePath)}
 </li>`
 }
 

@@ -84,6 +84,21 @@ test('two jobs that fetch the same feed at once store each item once', async () 
   await worker.stop()
 })
 
+test('a run that has lost its job stores nothing, and the next one stores each item once', async () => {
+  await using t = await feedSetup()
+  const id = await t.follow('/feed')
+  t.server.set('/feed', (_request, response) => {
+    // As the rescuer does when a worker seems dead: the job belongs to nobody, while its first run goes on.
+    const taken = t.sql("update millrace.job set status = 'pending', run_id = null, run_at = now() + interval '1 hour'")
+    taken.then(() => response.writeHead(200).end(rss(items(3))))
+  })
+  expect(await t.refresh(id)).toMatchObject({ outcome: 'lost' })
+  expect(await t.items(id)).toEqual([])
+  expect(await t.source(id)).toMatchObject({ last_fetched_at: null, error_count: 0 })
+  t.server.set('/feed', { body: rss(items(3)) })
+  expect(await t.refresh(id)).toMatchObject({ result: { new: 3 } })
+})
+
 test('feeds that count 1, 2, 3 keep their items apart, and entries without a guid stay the same from fetch to fetch', async () => {
   await using t = await feedSetup()
   t.server.set('/a', { body: rss([{ guid: '1', title: 'A', link: 'https://a.example/1' }]) })

@@ -38,3 +38,21 @@ test('a sandbox on another port brings the addresses of its feeds up to date', a
   )
   expect(found).toEqual([{ count: 12, errors: 4 }])
 })
+
+test('two feeds of the sandbox are compressed, if they may be', async () => {
+  await using t = await setup()
+  for (const [path, encoding] of [
+    ['harbour-wire', 'gzip'],
+    ['long-view', 'br'],
+  ] as const) {
+    const url = `${t.sandbox.urlOf('feeds')}/${path}`
+    const packed = await fetch(url, { headers: { 'accept-encoding': encoding } })
+    expect([packed.headers.get('content-encoding'), await packed.text()]).toEqual([
+      encoding,
+      expect.stringContaining('<title>'),
+    ])
+    const plain = await fetch(url, { headers: { 'accept-encoding': 'identity' } })
+    expect(plain.headers.get('content-encoding')).toBeNull()
+    await plain.text()
+  }
+})
