@@ -1,7 +1,9 @@
 // The handlers of all job types that are built.
 import { type Implementation, implement } from 'millrace'
+import { clickRollup } from './clicks/rollup.ts'
 import { rssFeedRefresh } from './feeds/refresh.ts'
 import { named } from './handler-names.ts'
+import { rankRecalculation } from './ranking/rank.ts'
 import { StockRefresh } from './stocks/refresh.ts'
 import { tagItems } from './tagging/tag-items.ts'
 import type { VillageParts } from './village-parts.ts'
@@ -16,5 +18,7 @@ export function villageHandlers(parts: VillageParts): Implementation[] {
     implement(contracts.STOCK_REFRESH, (payload, ctx) => stocks.run(payload, ctx), named('STOCK_REFRESH')),
     implement(contracts.WEATHER_REFRESH, (payload, ctx) => weather.run(payload, ctx), named('WEATHER_REFRESH')),
     tagItems(parts),
+    rankRecalculation(parts),
+    clickRollup(parts),
   ]
 }

@@ -11,7 +11,7 @@ export function villageSchedules(parts: VillageParts, handlers: readonly Impleme
 
 function allSchedules(parts: VillageParts): Schedule[] {
   const { contracts, database } = parts
-  const { RSS_FEED_REFRESH, WEATHER_REFRESH, AI_TAGGING } = contracts
+  const { RSS_FEED_REFRESH, WEATHER_REFRESH, AI_TAGGING, CLICK_ROLLUP, RANK_RECALCULATION } = contracts
   return [
     stockSchedule(parts),
     defineSchedule({ name: 'rss-feed-refresh', job: RSS_FEED_REFRESH, when: cron('*/5 * * * *'), payload: {} }),
@@ -28,6 +28,13 @@ function allSchedules(parts: VillageParts): Schedule[] {
       when: cron('*/15 * * * *'),
       payload: { kind: 'alerts' },
       missed: 'skip',
+    }),
+    defineSchedule({ name: 'click-rollup', job: CLICK_ROLLUP, when: cron('5 * * * *'), payload: {} }),
+    defineSchedule({
+      name: 'rank-recalculation',
+      job: RANK_RECALCULATION,
+      when: cron('10 * * * *'),
+      payload: ({ fireAt }) => ({ as_of: fireAt.toISOString() }),
     }),
     defineSchedule({
       name: 'ai-tagging',

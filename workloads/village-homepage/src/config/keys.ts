@@ -106,6 +106,7 @@ const settings = z.strictObject({
   site: z
     .strictObject({ url: url.default('https://homepage.villagecompute.com'), 'show-jobs': flag.default(false) })
     .prefault({}),
+  clicks: z.strictObject({ 'retention-days': whole(1, 3_650).default(90) }).prefault({}),
   egress: z.strictObject({ allow: list.default([]) }).prefault({}),
   sandbox: z
     .preprocess((value) => (value === true ? 'on' : value === false ? 'off' : value), z.enum(['auto', 'on', 'off']))
