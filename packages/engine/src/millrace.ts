@@ -29,6 +29,8 @@ import { type EraseRequest, type EraseResult, Eraser } from './client/erasure.ts
 import { Escalations } from './client/escalations.ts'
 import { Explainers, type ExplainOptions, type Explanation } from './client/explain.ts'
 import { type FailOptions, type FailResult, failJob } from './client/fail.ts'
+import { FairnessReader } from './client/fairness.ts'
+import type { Fairness, TenantQueue } from './client/fairness-picture.ts'
 import { HistorySettings } from './client/history-settings.ts'
 import { Keys } from './client/keys.ts'
 import { Limits } from './client/limits.ts'
@@ -127,6 +129,7 @@ export class Millrace {
   readonly #breakerCalls: BreakerCalls
   readonly #tenantWork: TenantWork
   readonly #stats: StatsReader
+  readonly #fairness: FairnessReader
   #closed: Promise<void> | undefined
 
   constructor(options: MillraceOptions) {
@@ -163,6 +166,8 @@ export class Millrace {
     this.#breakerCalls = new BreakerCalls(services)
     this.#tenantWork = new TenantWork(services)
     this.#stats = new StatsReader(services)
+    const { limits, pauses, breakers } = this
+    this.#fairness = new FairnessReader({ ...services, limits, pauses, breakers })
   }
 
   /** Every contract that this client knows: those of `jobs`, and of the steps of its workflows. */
@@ -312,6 +317,16 @@ export class Millrace {
   /** By queue and type, and by queue and tenant: what waits, runs and has failed, and what became of runs in the last hour. */
   stats(): Promise<Stats> {
     return this.#typed(this.#stats.stats())
+  }
+
+  /** Who gets what share of a queue, who waits how long, and which rule holds whom. `tenant`: is named in any case. */
+  fairness(queue: string, options: { tenant?: string } = {}): Promise<Fairness> {
+    return this.#typed(this.#fairness.of(queue, options))
+  }
+
+  /** What a tenant has in each queue, where it has anything. */
+  tenantQueues(tenant: string): Promise<TenantQueue[]> {
+    return this.#typed(this.#fairness.queuesOf(tenant))
   }
 
   /** One reading of what alerts judge by: queues, error rates, workers, breakers, dead letters, budgets. */

@@ -200,3 +200,76 @@ export const setKeyLimit = endpoint({
   input: z.object({ queue: name, key: name.optional(), concurrency: z.number().int().min(0).optional() }),
   output: z.object({ limits: z.array(keyLimit) }),
 })
+
+const holder = {
+  rule: z
+    .enum([
+      ...[
+        'suspension',
+        'pause',
+        'breaker',
+        'limit',
+        'slots',
+        'order key',
+        'limit key',
+        'job limit',
+        'fair share',
+        'none',
+      ],
+    ] as const)
+    .describe('none: next in line'),
+  name: z.string().describe('Of a breaker the service, of a limit its name; else empty'),
+  until: time.nullable().describe('When it ends by itself; null: nobody can know, or a person ends it'),
+  by: z.string().nullable(),
+  reason: z.string().nullable(),
+}
+
+const shares = {
+  weight: z.number(),
+  waiting: z.number(),
+  running: z.number(),
+  runs: z.number(),
+  dueShare: z.number().describe('By weight, among the tenants that have work: 0 to 1'),
+  share: z.number().describe('Of the runs of the span: 0 to 1'),
+  waitP50Ms: z.number().nullable(),
+  waitP95Ms: z.number().nullable().describe('Of its runs in the span, or of its oldest due job if that is longer'),
+}
+
+export const fairness = endpoint({
+  method: 'GET',
+  path: '/admin/api/queues/:queue/fairness',
+  permission: 'viewer',
+  scope: 'all',
+  summary: 'Tell who gets what share of a queue, who waits how long, and which rule holds whom',
+  description:
+    'The nine tenants with most work are named, the others summed up: the answer is as large for 5,000 tenants as for ten.',
+  input: z.object({ queue: name, tenant: name.optional().describe('Is named in any case') }),
+  output: z.object({
+    queue: z.string(),
+    at: time,
+    spanMs: z.number(),
+    slots: z.number(),
+    running: z.number(),
+    waiting: z.number(),
+    runs: z.number().describe('That ended in the span'),
+    working: z.number().describe('Tenants with work, now or in the span'),
+    idle: z.number().describe('Known tenants without'),
+    weights: z.number().describe('Of those with work, together'),
+    top: z.array(
+      z.object({
+        tenant: z.string().nullable().describe('Null: of jobs without a tenant'),
+        ...shares,
+        asks: z.number().describe('What it asked for in the span, as a multiple of what it is due'),
+        heldBy: z.object(holder).nullable().describe('The rule that holds most of its waiting jobs'),
+        held: z.number(),
+      }),
+    ),
+    others: z.object({ tenants: z.number(), ...shares }).describe('The other tenants with work; waits: their medians'),
+    cells: z
+      .array(z.object({ asks: z.number(), wait: z.number(), isHeld: z.boolean(), tenants: z.number() }))
+      .describe('A picture. asks: in twelfths of a power of ten from 0.001; wait: in sevenths of one from 0.1 s'),
+    rules: z
+      .array(z.object({ ...holder, tenants: z.number(), jobs: z.number(), who: z.array(z.string().nullable()) }))
+      .describe('Every waiting job once, by the rule that ends last'),
+  }),
+})

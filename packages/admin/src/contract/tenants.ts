@@ -138,3 +138,24 @@ export const remove = endpoint({
   input: z.object({ tenant: name, reason }),
   output: tenant.extend({ cancelled: z.number(), requested: z.number() }),
 })
+
+export const queues = endpoint({
+  method: 'GET',
+  path: `${TENANTS}/:tenant/queues`,
+  permission: 'viewer',
+  scope: 'tenant',
+  summary: 'Show what a tenant has waiting and running in each queue, and how long its jobs waited lately',
+  input: z.object({ tenant: name }),
+  output: z.object({
+    queues: z.array(
+      z.object({
+        queue: z.string(),
+        waiting: z.number(),
+        running: z.number(),
+        runs: z.number(),
+        waitP50Ms: z.number().nullable(),
+        waitP95Ms: z.number().nullable(),
+      }),
+    ),
+  }),
+})

@@ -37,6 +37,8 @@ export const queueRoutes: readonly Route[] = [
     return { types: [], tenants: tenants.filter(({ tenant }) => maySee(caller, tenant)) }
   }),
 
+  route(queues.fairness, ({ queue, tenant }, { millrace }) => millrace.fairness(queue, given({ tenant }))),
+
   route(pauses.list, async (_, { millrace, caller }) => ({
     pauses: (await millrace.pauses.list()).filter(({ tenant }) => tenant === null || maySee(caller, tenant)),
   })),

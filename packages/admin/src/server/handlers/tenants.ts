@@ -25,6 +25,11 @@ export const tenantRoutes: readonly Route[] = [
     return detailsOf(millrace, tenant)
   }),
 
+  route(tenants.queues, async ({ tenant }, { millrace, caller }) => {
+    demandTenant(caller, tenant, `tenant "${tenant}"`)
+    return { queues: await millrace.tenantQueues(tenant) }
+  }),
+
   route(tenants.set, async ({ tenant, queue, weight, ...slots }, { millrace, by }) => {
     if (queue === undefined) await millrace.tenants.set(tenant, given({ weight, ...slots }), { by })
     else {
