@@ -8,9 +8,9 @@ import { failureRoute, failuresRoute } from '../screens/failures/route.ts'
 import { jobRoute } from '../screens/job/route.ts'
 import { jobsRoute } from '../screens/jobs/route.ts'
 import { overviewRoute } from '../screens/overview/route.ts'
-import { queuesRoute } from '../screens/queues/route.ts'
+import { queueRoute, queuesRoute } from '../screens/queues/route.ts'
 import { schedulesRoute } from '../screens/schedules/route.ts'
-import { tenantsRoute } from '../screens/tenants/route.ts'
+import { tenantRoute, tenantsRoute } from '../screens/tenants/route.ts'
 import { workersRoute } from '../screens/workers/route.ts'
 import { workflowsRoute } from '../screens/workflows/route.ts'
 import { NotFound, ScreenError, ScreenPending } from './fallbacks.tsx'
@@ -23,7 +23,9 @@ const routes = [
   failuresRoute,
   failureRoute,
   queuesRoute,
+  queueRoute,
   tenantsRoute,
+  tenantRoute,
   workflowsRoute,
   schedulesRoute,
   workersRoute,

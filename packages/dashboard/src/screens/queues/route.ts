@@ -6,3 +6,9 @@ export const queuesRoute = createRoute({
   path: '/queues',
   component: lazyRouteComponent(() => import('./queues-screen.tsx'), 'QueuesScreen'),
 })
+
+export const queueRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/queues/$queue',
+  component: lazyRouteComponent(() => import('./queue-screen.tsx'), 'QueueScreen'),
+})
