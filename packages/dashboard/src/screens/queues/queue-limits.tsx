@@ -26,7 +26,11 @@ export function QueueLimits({ queue }: { queue: string }) {
   const names = new Set([
     ...[`queue:${queue}`, `queue:${queue}/tenant`],
     ...((declared?.document.limits as string[] | undefined) ?? []),
-    ...ofTypes.flatMap(({ name, document }) => [...(document.limits as string[]), `type:${name}`, `type:${name}/tenant`]),
+    ...ofTypes.flatMap(({ name, document }) => [
+      ...(document.limits as string[]),
+      `type:${name}`,
+      `type:${name}/tenant`,
+    ]),
   ])
   const shown = (limits.data?.limits ?? []).filter(({ name }) => names.has(name))
   return (
@@ -95,7 +99,10 @@ function LimitDialog({ name, limit, onClose }: LimitDialogProps) {
   const [unit, setUnit] = useState<(typeof UNITS)[number]>('minute')
   const [problem, setProblem] = useState<string | null>(null)
   const save = async () => {
-    const wanted = { ...(running !== '' && { running: Number(running) }), ...(jobs !== '' && { rate: `${jobs}/${unit}` }) }
+    const wanted = {
+      ...(running !== '' && { running: Number(running) }),
+      ...(jobs !== '' && { rate: `${jobs}/${unit}` }),
+    }
     await done(() => api.limits.set({ name, ...wanted }), `${name} is set.`)
   }
   const unset = () => done(() => api.limits.unset({ name }), 'What the code says holds again.')

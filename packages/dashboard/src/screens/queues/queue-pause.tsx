@@ -111,8 +111,8 @@ function PauseDialog({ isOpen, onClose, queue, waiting }: PauseProps) {
       }
     >
       <p>
-        No more of its jobs start: {counted(waiting, 'job')} {waiting === 1 ? 'waits' : 'wait'} on. Jobs that run now go on, and new ones are
-        still taken in.
+        No more of its jobs start: {counted(waiting, 'job')} {waiting === 1 ? 'waits' : 'wait'} on. Jobs that run now go
+        on, and new ones are still taken in.
       </p>
       <div className="form">
         <Field label="Reason" hint="Shown to whoever asks why a job waits." wrong={problem}>

@@ -42,7 +42,16 @@ export function QueueScreen() {
   const fairness = useLive({ ...ask('queues', 'fairness', { queue }), enabled: may('queues.fairness') })
   if (vitals.error && !vitals.data)
     return <ErrorState what="The queue could not be read." error={vitals.error} onRetry={vitals.refetch} />
-  if (!vitals.data) return <SkeletonRows />
+  if (!vitals.data) {
+    return (
+      <>
+        <h1 className="verdict" aria-busy="true">
+          {queue}
+        </h1>
+        <SkeletonRows />
+      </>
+    )
+  }
   const state = queueStates(vitals.data, new Map()).find((each) => each.vitals.queue === queue)
   const declared = catalogue.data?.entries.find(({ name }) => name === queue)?.document as Declared | undefined
   if (state === undefined) {
@@ -61,7 +70,7 @@ export function QueueScreen() {
       <Breadcrumb queue={queue} />
       <QueueVerdict state={state} />
       <QueuePause queue={queue} pauses={state.vitals.pauses} waiting={state.vitals.waiting} />
-      <div className="split">
+      <div className="split depths">
         <Depth state={state} declared={declared} />
         <QueueLimits queue={queue} />
       </div>
@@ -138,7 +147,7 @@ function Depth({ state: { vitals, slots }, declared }: { state: QueueState; decl
   const perMinute = last.reduce((sum, count) => sum + count, 0) / Math.max(1, last.length)
   const drain = drainMs(due, perMinute)
   return (
-    <Card title={declared?.title ?? queue} note={declared?.use ?? undefined} edge={colour}>
+    <Card title={declared?.title ?? queue} note={declared?.use ?? undefined} edge={colour} className="depth">
       <Sparkline values={finished} label={`Jobs a minute that ended in ${queue}, over the last hour`} />
       <Slots used={Math.min(running, slots)} of={slots} label={`${running} of ${slots} slots in use`} />
       <Facts
@@ -154,7 +163,10 @@ function Depth({ state: { vitals, slots }, declared }: { state: QueueState; decl
           ['slots of a process', declared?.concurrency],
           ['priority', declared?.priority],
           ['critical', declared?.isCritical ? 'others yield to it under overload' : null],
-          ['jobs of a tenant', declared?.tenantJobs && `${formatNumber(declared.tenantJobs.max)}, then ${declared.tenantJobs.over}`],
+          [
+            'jobs of a tenant',
+            declared?.tenantJobs && `${formatNumber(declared.tenantJobs.max)}, then ${declared.tenantJobs.over}`,
+          ],
           ['owner', owner && [owner.name, owner.channel, owner.address].filter(Boolean).join(' · ')],
         ]}
       />

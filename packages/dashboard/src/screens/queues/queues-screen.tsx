@@ -41,7 +41,31 @@ const COLUMNS: Column<QueueState>[] = [
       </Badge>
     ),
   },
-  { key: 'due', title: 'due', align: 'right', sort: ({ vitals }) => vitals.due, cell: ({ vitals }) => <Quantity value={vitals.due} /> },
+  {
+    key: 'slots',
+    title: 'slots in use',
+    sort: ({ vitals, slots }) => vitals.running / Math.max(1, slots),
+    cell: ({ vitals, slots }) => (
+      <span className="used">
+        <Meter share={vitals.running / Math.max(1, slots)} label={`Slots of ${vitals.queue} in use`} />
+        {slots === 0 ? 'none' : `${vitals.running} of ${slots}`}
+      </span>
+    ),
+  },
+  {
+    key: 'owner',
+    title: 'owner',
+    narrow: 'hide',
+    sort: ({ vitals }) => vitals.owner?.name ?? null,
+    cell: ({ vitals }) => vitals.owner?.name ?? <span className="faint">–</span>,
+  },
+  {
+    key: 'due',
+    title: 'due',
+    align: 'right',
+    sort: ({ vitals }) => vitals.due,
+    cell: ({ vitals }) => <Quantity value={vitals.due} />,
+  },
   {
     key: 'waiting',
     title: 'waiting',
@@ -70,24 +94,6 @@ const COLUMNS: Column<QueueState>[] = [
     sort: ({ vitals }) => vitals.slaMs,
     cell: ({ vitals }) => (vitals.slaMs === null ? <span className="faint">none</span> : formatDuration(vitals.slaMs)),
   },
-  {
-    key: 'slots',
-    title: 'slots in use',
-    sort: ({ vitals, slots }) => vitals.running / Math.max(1, slots),
-    cell: ({ vitals, slots }) => (
-      <span className="used">
-        <Meter share={vitals.running / Math.max(1, slots)} label={`Slots of ${vitals.queue} in use`} />
-        {slots === 0 ? 'none' : `${vitals.running} of ${slots}`}
-      </span>
-    ),
-  },
-  {
-    key: 'owner',
-    title: 'owner',
-    narrow: 'hide',
-    sort: ({ vitals }) => vitals.owner?.name ?? null,
-    cell: ({ vitals }) => vitals.owner?.name ?? <span className="faint">–</span>,
-  },
 ]
 
 export function QueuesScreen() {
@@ -104,10 +110,8 @@ export function QueuesScreen() {
       </>
     )
   }
-  if (!vitals.data) return <SkeletonRows />
-  const priorities = new Map(
-    declared.data?.entries.map(({ name, document }) => [name, Number(document.priority ?? 5)]),
-  )
+  if (!vitals.data) return <Reading />
+  const priorities = new Map(declared.data?.entries.map(({ name, document }) => [name, Number(document.priority ?? 5)]))
   const states = queueStates(vitals.data, priorities)
   const shown = states.filter(({ vitals: { queue } }) => queue.toLowerCase().includes(part.trim().toLowerCase()))
   return (
@@ -138,14 +142,30 @@ export function QueuesScreen() {
   )
 }
 
+const Reading = () => (
+  <>
+    <h1 className="verdict" aria-busy="true">
+      Queues
+    </h1>
+    <SkeletonRows />
+  </>
+)
+
 function QueuesVerdict({ states }: { states: readonly QueueState[] }) {
-  const named = (state: QueueState['state']) => states.filter((each) => each.state === state).map(({ vitals }) => vitals.queue)
+  const named = (state: QueueState['state']) =>
+    states.filter((each) => each.state === state).map(({ vitals }) => vitals.queue)
   const [late, paused, unserved] = [named('late'), named('paused'), named('unserved')]
   const sum = (read: (state: QueueState) => number) => states.reduce((all, each) => all + read(each), 0)
   const facts = [
     counted(states.length, 'queue'),
-    `${counted(sum(({ vitals }) => vitals.due), 'job')} due`,
-    `${counted(sum(({ vitals }) => vitals.running), 'job')} running`,
+    `${counted(
+      sum(({ vitals }) => vitals.due),
+      'job',
+    )} due`,
+    `${counted(
+      sum(({ vitals }) => vitals.running),
+      'job',
+    )} running`,
   ]
   return (
     <Verdict facts={facts}>

@@ -89,7 +89,12 @@ function Find() {
   return (
     <form className="find" onSubmit={find}>
       <Field label="Go to a tenant">
-        <input type="text" value={name} placeholder="its whole name" onChange={(event) => setName(event.target.value)} />
+        <input
+          type="text"
+          value={name}
+          placeholder="its whole name"
+          onChange={(event) => setName(event.target.value)}
+        />
       </Field>
       <Button size="sm" onClick={() => name.trim() !== '' && go(`/tenants/${encodeURIComponent(name.trim())}`)}>
         Show

@@ -13,6 +13,8 @@ const WAITS = [100, 1_000, 10_000, 60_000, 600_000, 3_600_000]
 
 const columnOf = (asks: number) => Math.max(0, Math.min(COLUMNS, 12 * Math.log10(Math.max(0.001, asks) / 0.001)))
 const rowOf = (ms: number) => Math.max(0, Math.min(ROWS, 7 * Math.log10(Math.max(100, ms) / 100)))
+/** Inside of the plot, however long it waits. */
+const pointRow = (ms: number) => Math.max(0.8, Math.min(ROWS - 0.8, rowOf(ms)))
 const percent = (part: number, whole: number) => `${(100 * part) / whole}%`
 
 export function FairnessPicture({ fairness, slaMs }: { fairness: Fairness; slaMs: number | null }) {
@@ -91,14 +93,16 @@ export function FairnessPicture({ fairness, slaMs }: { fairness: Fairness; slaMs
           ))}
         </div>
       </div>
-      <p className="note axis">what a tenant asks for, as a multiple of the share that it is due · upwards: its p95 wait</p>
+      <p className="note axis">
+        what a tenant asks for, as a multiple of the share that it is due · upwards: its p95 wait
+      </p>
     </Card>
   )
 }
 
 function Point({ share }: { share: TenantShare }) {
-  const left = columnOf(share.asks)
-  const at = { left: percent(left, COLUMNS), bottom: percent(rowOf(share.waitP95Ms ?? 0), ROWS) }
+  const left = Math.max(0.5, Math.min(COLUMNS - 0.5, columnOf(share.asks)))
+  const at = { left: percent(left, COLUMNS), bottom: percent(pointRow(share.waitP95Ms ?? 0), ROWS) }
   const kind = isHeld(share) ? 'held' : share.asks > 1 ? 'loud' : ''
   return (
     <span aria-hidden="true">

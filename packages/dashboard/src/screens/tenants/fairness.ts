@@ -26,7 +26,8 @@ export function ruleName({ rule, name }: Rule): string {
 export const isHeld = ({ heldBy }: Pick<TenantShare, 'heldBy'>): boolean =>
   heldBy !== null && heldBy.rule !== 'fair share' && heldBy.rule !== 'none'
 
-export const multiple = (asks: number): string => `${asks < 0.1 ? '<0.1' : formatNumber(asks < 10 ? Math.round(asks * 10) / 10 : asks)} ×`
+export const multiple = (asks: number): string =>
+  `${asks < 0.1 ? '<0.1' : formatNumber(asks < 10 ? Math.round(asks * 10) / 10 : asks)} ×`
 
 /** Those who wait beyond the SLA although they ask for no more than they are due, and no rule holds them. */
 export function unfair({ top, cells }: Fairness, slaMs: number): number {

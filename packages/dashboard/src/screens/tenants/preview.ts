@@ -4,8 +4,8 @@ import { type Fairness, noisiest, type TenantShare } from './fairness.ts'
 export interface PreviewLine {
   readonly what: string
   readonly kind: 'share' | 'wait' | 'drain'
-  readonly now: number | null
-  readonly then: number | null
+  readonly before: number | null
+  readonly after: number | null
 }
 
 /** `tenant` is among `fairness.top`. */
@@ -15,19 +15,24 @@ export function weightPreview(fairness: Fairness, tenant: TenantShare, weight: n
   const due = (of: number, all: number) => of / Math.max(1, all)
   const [dueNow, dueThen] = [due(tenant.weight, weights), due(weight, total)]
   const lines: PreviewLine[] = [
-    { what: `${tenant.tenant} is due`, kind: 'share', now: dueNow, then: dueThen },
-    { what: `${tenant.tenant} waits, p95`, kind: 'wait', now: tenant.waitP95Ms, then: waitThen(tenant, dueNow, dueThen) },
-    { what: 'any other of weight 1 is due', kind: 'share', now: due(1, weights), then: due(1, total) },
+    { what: `${tenant.tenant} is due`, kind: 'share', before: dueNow, after: dueThen },
+    {
+      what: `${tenant.tenant} waits, p95`,
+      kind: 'wait',
+      before: tenant.waitP95Ms,
+      after: waitThen(tenant, dueNow, dueThen),
+    },
+    { what: 'any other of weight 1 is due', kind: 'share', before: due(1, weights), after: due(1, total) },
   ]
   const loud = noisiest(fairness)
   if (loud !== undefined && loud.tenant !== tenant.tenant) {
     const drain = drainMs(fairness, loud)
     const then = drain === null ? null : drain * (due(loud.weight, weights) / due(loud.weight, total))
-    lines.push({ what: `${loud.tenant} is drained in`, kind: 'drain', now: drain, then })
+    lines.push({ what: `${loud.tenant} is drained in`, kind: 'drain', before: drain, after: then })
   }
   if (others.tenants > 0) {
     const then = others.waitP95Ms === null ? null : others.waitP95Ms * (isFull(fairness) ? total / weights : 1)
-    lines.push({ what: `${others.tenants} others wait, p95`, kind: 'wait', now: others.waitP95Ms, then })
+    lines.push({ what: `${others.tenants} others wait, p95`, kind: 'wait', before: others.waitP95Ms, after: then })
   }
   return lines
 }

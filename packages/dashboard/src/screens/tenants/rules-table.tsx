@@ -3,9 +3,9 @@ import { useMay } from '../../data/session.tsx'
 import { Card } from '../../ui/card.tsx'
 import { Link } from '../../ui/link.tsx'
 import { TenantName } from '../../ui/names.tsx'
-import { RelativeTime } from '../../ui/text/relative-time.tsx'
 import { Quantity } from '../../ui/text/figures.tsx'
 import { counted, formatNumber } from '../../ui/text/format.ts'
+import { RelativeTime } from '../../ui/text/relative-time.tsx'
 import { type Fairness, ruleName } from './fairness.ts'
 
 type Rule = Fairness['rules'][number]
@@ -17,8 +17,8 @@ export function RulesTable({ fairness }: { fairness: Fairness }) {
     <Card title="Who is held back, and by which rule">
       <table className="rules">
         <caption>
-          {waiting === 1 ? 'The job that waits' : `All ${formatNumber(waiting)} jobs that wait`} in {queue}, each counted once, by the
-          rule that ends last.
+          {waiting === 1 ? 'The job that waits' : `All ${formatNumber(waiting)} jobs that wait`} in {queue}, each
+          counted once, by the rule that ends last.
         </caption>
         <thead>
           <tr>
@@ -104,7 +104,9 @@ function Change({ rule: { rule, who }, queue }: { rule: Rule; queue: string }) {
   if (rule === 'pause' || rule === 'limit') return <Link to={`/queues/${encodeURIComponent(queue)}`}>Queue</Link>
   if (rule === 'fair share' || rule === 'suspension' || rule === 'slots' || rule === 'job limit') {
     const to = `/tenants/${encodeURIComponent(first ?? '')}?queue=${encodeURIComponent(queue)}`
-    return first == null || !may('tenants.get') ? null : <Link to={to}>{rule === 'fair share' ? 'Weight' : 'Tenant'}</Link>
+    return first == null || !may('tenants.get') ? null : (
+      <Link to={to}>{rule === 'fair share' ? 'Weight' : 'Tenant'}</Link>
+    )
   }
   return null
 }

@@ -50,7 +50,10 @@ export function ShareForm({ tenant, fairness, share }: ShareFormProps) {
   const save = async () => {
     try {
       await write(tenant.name, draft)
-      toast({ says: `${tenant.name} has weight ${draft.weight} now.`, onUndo: () => write(tenant.name, draftOf(tenant)) })
+      toast({
+        says: `${tenant.name} has weight ${draft.weight} now.`,
+        onUndo: () => write(tenant.name, draftOf(tenant)),
+      })
       setDraft(null)
     } catch (error) {
       toast({ says: `It was not saved: ${sentenceOf(error)}`, tone: 'fail' })
@@ -78,11 +81,23 @@ export function ShareForm({ tenant, fairness, share }: ShareFormProps) {
             onChange={(event) => change({ weight: event.target.value })}
           />
         </Field>
+      </div>
+      <div className="trio">
         <Field label="Min slots, in each queue" wrong={wrong.minSlots}>
-          <input type="number" min={0} value={draft.minSlots} onChange={(event) => change({ minSlots: event.target.value })} />
+          <input
+            type="number"
+            min={0}
+            value={draft.minSlots}
+            onChange={(event) => change({ minSlots: event.target.value })}
+          />
         </Field>
         <Field label="Max slots" hint="empty: no limit" wrong={wrong.maxSlots}>
-          <input type="number" min={0} value={draft.maxSlots} onChange={(event) => change({ maxSlots: event.target.value })} />
+          <input
+            type="number"
+            min={0}
+            value={draft.maxSlots}
+            onChange={(event) => change({ maxSlots: event.target.value })}
+          />
         </Field>
       </div>
       <div className="what-if">
@@ -167,11 +182,11 @@ function WhatIf({ fairness, lines, weight }: { fairness: Fairness; lines: readon
         </tr>
       </thead>
       <tbody>
-        {lines.map(({ what, kind, now, then }) => (
+        {lines.map(({ what, kind, before, after }) => (
           <tr key={what}>
             <th scope="row">{what}</th>
-            <td className="r nw">{kind === 'share' ? <Percent share={now} /> : <Duration ms={now} />}</td>
-            <td className="r nw">{kind === 'share' ? <Percent share={then} /> : <Duration ms={then} />}</td>
+            <td className="r nw">{kind === 'share' ? <Percent share={before} /> : <Duration ms={before} />}</td>
+            <td className="r nw">{kind === 'share' ? <Percent share={after} /> : <Duration ms={after} />}</td>
           </tr>
         ))}
       </tbody>

@@ -43,12 +43,15 @@ export function TenantLimits({ tenant, queues }: { tenant: Tenant; queues: Queue
         )
       }
     >
-      {tenant.limits.length + tenant.slots.length === 0 && <p className="note">None of its own: what the queues say holds.</p>}
+      {tenant.limits.length + tenant.slots.length === 0 && (
+        <p className="note">None of its own: what the queues say holds.</p>
+      )}
       <ul className="limits">
         {tenant.limits.map(({ queue, jobs, over }) => (
           <li key={queue}>
             <span>
-              <QueueName name={queue} />: {WORDS[over]} beyond {formatNumber(jobs)} jobs, now {formatNumber(waitingIn(queue))}
+              <QueueName name={queue} />: {WORDS[over]} beyond {formatNumber(jobs)} jobs, now{' '}
+              {formatNumber(waitingIn(queue))}
             </span>
             {may('tenants.unlimit') && (
               <Button

@@ -42,12 +42,13 @@ export function TenantScreen() {
       </>
     )
   }
-  if (!tenant.data) return <SkeletonRows />
+  if (!tenant.data || (mayCompare && !fairness.data && !fairness.error) || (work.isPending && !work.error))
+    return <Reading name={name} />
   const share = fairness.data?.top.find((each) => each.tenant === name)
   return (
     <>
       <Breadcrumb name={name} />
-      <TenantVerdict tenant={tenant.data} share={share} queue={queue} />
+      <TenantVerdict tenant={tenant.data} share={share} queue={queue} queues={queues} />
       <div className="split">
         <div>
           <ShareForm tenant={tenant.data} fairness={fairness.data} share={share} />
@@ -87,7 +88,17 @@ const Breadcrumb = ({ name }: { name: string }) => (
   </nav>
 )
 
-function TenantVerdict({ tenant, share, queue }: { tenant: Tenant; share: TenantShare | undefined; queue: string | undefined }) {
+function TenantVerdict({
+  tenant,
+  share,
+  queue,
+}: {
+  tenant: Tenant
+  share: TenantShare | undefined
+  queue: string | undefined
+  queues: Queues
+}) {
+  const waiting = queues.reduce((sum, each) => sum + each.waiting, 0)
   const facts = [
     `weight ${tenant.weight}`,
     share && queue && `${counted(share.waiting, 'job')} waiting in ${queue}`,
@@ -101,7 +112,9 @@ function TenantVerdict({ tenant, share, queue }: { tenant: Tenant; share: Tenant
           {tenant.reason === null ? '.' : `: ${tenant.reason}.`}
         </>
       ) : share === undefined ? (
-        <>{tenant.name} has no work.</>
+        <>
+          {tenant.name} {waiting === 0 ? 'has no work' : `has ${counted(waiting, 'job')} waiting`}.
+        </>
       ) : isHeld(share) && share.heldBy ? (
         <>
           {tenant.name} waits in {queue}, held by <Em>{ruleName(share.heldBy)}</Em>.

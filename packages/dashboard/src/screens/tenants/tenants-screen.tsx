@@ -4,14 +4,14 @@ import { useTitle } from '../../app/title.ts'
 import { ask } from '../../data/queries.ts'
 import { useMay } from '../../data/session.tsx'
 import { useLive } from '../../data/use-live.ts'
+import { CommandLine } from '../../ui/code-block.tsx'
 import { useGo } from '../../ui/link.tsx'
 import { EmptyState, ErrorState, Skeleton } from '../../ui/states.tsx'
 import { Tabs } from '../../ui/tabs.tsx'
-import { CommandLine } from '../../ui/code-block.tsx'
-import { counted, formatDuration } from '../../ui/text/format.ts'
+import { counted } from '../../ui/text/format.ts'
 import { Em, Verdict } from '../../ui/verdict.tsx'
 import { AllTenants } from './all-tenants.tsx'
-import { type Fairness, multiple, nameOf, noisiest, unfair } from './fairness.ts'
+import { type Fairness, multiple, nameOf, noisiest, ruleName, unfair } from './fairness.ts'
 import { FairnessPicture } from './fairness-picture.tsx'
 import { RulesTable } from './rules-table.tsx'
 import { ShareTable } from './share-table.tsx'
@@ -42,8 +42,9 @@ function NoTenants() {
       <Verdict>No work belongs to a tenant yet.</Verdict>
       <EmptyState title="Nothing is shared so far">
         <p>
-          Jobs that are enqueued with a <span className="mono">tenant</span> share their queue fairly: each tenant gets slots by its weight,
-          and one with a million jobs does not slow down one with ten. To see two tenants at work, in a clone of Millrace:
+          Jobs that are enqueued with a <span className="mono">tenant</span> share their queue fairly: each tenant gets
+          slots by its weight, and one with a million jobs does not slow down one with ten. To see two tenants at work,
+          in a clone of Millrace:
         </p>
         <CommandLine command="npm run start:tenants" />
       </EmptyState>
@@ -81,9 +82,10 @@ function Sharing({ asked }: { asked: string | undefined }) {
 }
 
 export function SharingVerdict({ fairness, slaMs }: { fairness: Fairness; slaMs: number | null }) {
-  const { queue, working, idle, slots, running, others } = fairness
+  const { queue, working, idle, slots, running } = fairness
   const late = unfair(fairness, slaMs ?? PATIENCE_MS)
   const loud = noisiest(fairness)
+  const rule = fairness.rules.find((each) => each.rule !== 'fair share' && each.rule !== 'none')
   const facts = [
     `${counted(working, 'tenant')} with work, ${idle} idle`,
     slots === 0 ? 'no worker serves it' : `${running} of ${counted(slots, 'slot')} in use`,
@@ -95,12 +97,18 @@ export function SharingVerdict({ fairness, slaMs }: { fairness: Fairness; slaMs:
         <>Nobody has work in {queue}.</>
       ) : late === 0 ? (
         <>
-          {queue} is shared <Em tone="ok">fairly</Em>
-          {others.waitP95Ms === null ? '.' : `: ${counted(others.tenants, 'other')} wait ${formatDuration(others.waitP95Ms)} at p95.`}
+          {queue} is shared <Em tone="ok">fairly</Em>.
         </>
       ) : (
         <>
-          In {queue} <Em>{counted(late, 'tenant')}</Em> {late === 1 ? 'waits' : 'wait'} too long without asking for much.
+          In {queue} <Em>{counted(late, 'tenant')}</Em> {late === 1 ? 'waits' : 'wait'} too long without asking for
+          much.
+        </>
+      )}
+      {rule && (
+        <>
+          {' '}
+          <Em>{counted(rule.tenants, 'tenant')}</Em> {rule.tenants === 1 ? 'waits' : 'wait'} for {ruleName(rule)}.
         </>
       )}
       {loud && (
