@@ -49,7 +49,7 @@ test('a weight previews what it would do, and what is due changes with it when i
   await expectAccessible(page)
   await page.getByRole('button', { name: 'Resume cedar-post' }).click()
   await page.getByRole('button', { name: 'Suspend cedar-post…' }).waitFor()
-})
+}, 60_000)
 
 test('a tenant’s own user sees its work, nothing of others, and no button', async () => {
   await using opened = await browse('/admin/tenants/copper-kettle', { as: 'tenant' })

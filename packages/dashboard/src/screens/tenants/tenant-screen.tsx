@@ -88,16 +88,24 @@ const Breadcrumb = ({ name }: { name: string }) => (
   </nav>
 )
 
-function TenantVerdict({
-  tenant,
-  share,
-  queue,
-}: {
+const Reading = ({ name }: { name: string }) => (
+  <>
+    <h1 className="verdict" aria-busy="true">
+      {name}
+    </h1>
+    <SkeletonRows />
+  </>
+)
+
+interface TenantVerdictProps {
   tenant: Tenant
+  /** Undefined: it has no work, or the caller may not see that of others. */
   share: TenantShare | undefined
   queue: string | undefined
   queues: Queues
-}) {
+}
+
+function TenantVerdict({ tenant, share, queue, queues }: TenantVerdictProps) {
   const waiting = queues.reduce((sum, each) => sum + each.waiting, 0)
   const facts = [
     `weight ${tenant.weight}`,
