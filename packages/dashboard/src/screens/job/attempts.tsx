@@ -81,11 +81,11 @@ function Single({ attempt }: { attempt: Attempt }) {
       {factsBetween(attempt, attempt, workers)
         .filter(({ name }) => name !== 'error')
         .map(({ name, after }) => (
-        <div key={name} className="row-kv">
-          <dt>{name}</dt>
-          <dd>{after}</dd>
-        </div>
-      ))}
+          <div key={name} className="row-kv">
+            <dt>{name}</dt>
+            <dd>{after}</dd>
+          </div>
+        ))}
     </dl>
   )
 }

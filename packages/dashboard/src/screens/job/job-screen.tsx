@@ -148,7 +148,10 @@ function Payload({ job }: { job: JobDetails }) {
     )
   return (
     <>
-      <Card title="Payload" aside={<span className="note">version {job.payloadVersion}; sensitive values are never shown</span>}>
+      <Card
+        title="Payload"
+        aside={<span className="note">version {job.payloadVersion}; sensitive values are never shown</span>}
+      >
         <JsonBlock label="Payload as JSON" value={job.payload} height={380} />
       </Card>
       {job.result !== null && job.result !== undefined && (
