@@ -10,7 +10,7 @@ const FEEDS_TO_SEE = 3
 
 /** Resolves when all is enqueued. */
 export async function tour({ millrace, contracts, signal }: TourStop): Promise<void> {
-  const { RSS_FEED_REFRESH, WEATHER_REFRESH, STOCK_REFRESH, AI_TAGGING } = contracts
+  const { RSS_FEED_REFRESH, WEATHER_REFRESH, STOCK_REFRESH, AI_TAGGING, CLICK_ROLLUP, RANK_RECALCULATION } = contracts
   const feeds = completions(millrace, RSS_FEED_REFRESH.type, FEEDS_TO_SEE)
   try {
     await millrace.enqueue(RSS_FEED_REFRESH, {}, OPTIONS)
@@ -19,6 +19,8 @@ export async function tour({ millrace, contracts, signal }: TourStop): Promise<v
     await millrace.enqueue(STOCK_REFRESH, {}, OPTIONS)
     await Promise.race([feeds.seen, sleep(MOST_WAIT_MS, undefined, { signal, ref: false })])
     await millrace.enqueue(AI_TAGGING, { trigger: 'manual' }, OPTIONS)
+    await millrace.enqueue(CLICK_ROLLUP, {}, OPTIONS)
+    await millrace.enqueue(RANK_RECALCULATION, {}, OPTIONS)
   } finally {
     feeds.stop()
   }

@@ -101,6 +101,8 @@ test('fourteen types have their queue for good, five attempts, and examples that
 test('handlers have the full names of their classes', async () => {
   await using t = await setup()
   expect(Object.fromEntries(t.village.handlers.map(({ contract, name }) => [contract.type, name]))).toEqual({
+    CLICK_ROLLUP: 'villagecompute.homepage.jobs.ClickRollupHandler',
+    RANK_RECALCULATION: 'villagecompute.homepage.jobs.RankRecalculationHandler',
     RSS_FEED_REFRESH: 'villagecompute.homepage.jobs.RssFeedRefreshHandler',
     WEATHER_REFRESH: 'villagecompute.homepage.jobs.WeatherRefreshJobHandler',
     STOCK_REFRESH: 'villagecompute.homepage.jobs.StockRefreshJobHandler',

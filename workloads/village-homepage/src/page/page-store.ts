@@ -57,6 +57,26 @@ where alert.ended_at is null
 order by alert.expires_at nulls last, place.name, alert.alert_id
 limit 10`
 
+const SITES = `
+select title, site.url, category, score, coalesce(link.state, 'unknown') as state
+from village.good_sites as site
+left join village.site_links as link on link.site_id = site.id and link.url = site.url
+where status = 'listed'
+order by score desc, title, site.id
+limit $1`
+
+export interface SiteRow {
+  readonly title: string
+  readonly url: string
+  readonly category: string
+  readonly score: number
+  readonly state: string
+}
+
+export async function listedSites(db: Queryable, most: number): Promise<SiteRow[]> {
+  return (await db.query(SITES, [most])).rows as unknown as SiteRow[]
+}
+
 export interface StoryTags {
   readonly topics: readonly string[]
   readonly sentiment: string

@@ -42,7 +42,21 @@ test('an empty village says what is coming', async () => {
   expect(page).toContain('No quotes yet.')
   expect(page).toContain('No forecast yet.')
   expect(page).toContain('Nothing is for sale yet.')
+  expect(page).toContain('No sites yet.')
   expect(page).toMatch(/waits for <a href="\/admin\/jobs\?q=type%3ASTOCK_REFRESH">STOCK_REFRESH<\/a>/)
+})
+
+test('good sites stand best first, with their state; those that are not listed do not', async () => {
+  await using t = await village()
+  await t.sql(`insert into village.good_sites (url, title, score, status) values
+    ('https://a.example/', 'Second', 0.2, 'listed'), ('https://b.example/', 'First <b>', 0.6, 'listed'),
+    ('javascript:alert(1)', 'Odd', 0.1, 'listed'), ('https://d.example/', 'Gone', 0, 'unlisted')`)
+  await t.sql(`insert into village.site_links (site_id, url, state)
+    select id, url, 'ok' from village.good_sites where title = 'Second'`)
+  const page = await t.read('/village/blocks/sites')
+  expect(page).toMatch(/First &lt;b&gt;[\s\S]*not looked at yet[\s\S]*Second[\s\S]*works[\s\S]*Odd/)
+  expect(page).toContain('href="#sites"')
+  expect(page).not.toMatch(/Gone|javascript:/)
 })
 
 test('stories have source, age, mood and topics; those without tags and those that were guessed say so', async () => {

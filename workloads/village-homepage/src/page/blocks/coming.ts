@@ -14,10 +14,4 @@ export const marketplace = coming(
   'Nothing is for sale yet. Neighbours will offer things here, and write to each other without telling their addresses.',
 )
 
-export const sites = coming(
-  'sites',
-  'Good Sites',
-  'No sites yet. This will be a directory of good sites, with a picture of each and a weekly look at its links.',
-)
-
 export const posts = coming('posts', 'Posts', "No posts yet. What the village's own accounts publish will appear here.")

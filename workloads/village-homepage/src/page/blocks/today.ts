@@ -2,6 +2,7 @@
 import { html } from 'hono/html'
 import { jobNote } from '../job-note.ts'
 import { categoriesOf, feedFacts, type StoryRow, type StoryTags, storiesOf } from '../page-store.ts'
+import { safeLink } from '../safe-link.ts'
 import { ago } from '../time-words.ts'
 import type { Block, Html, View } from '../view.ts'
 
@@ -55,7 +56,7 @@ function empty({ category }: View): Html {
 
 function row({ title, url, source, publishedAt, tags }: StoryRow, now: Date): Html {
   return html`<li><article>
-<h3><a href="${safeLink(url)}" rel="noopener noreferrer nofollow">${title}</a></h3>
+<h3><a href="${safeLink(url, 'today')}" rel="noopener noreferrer nofollow">${title}</a></h3>
 <p class="meta"><span>${source}</span> <time datetime="${publishedAt.toISOString()}">${ago(publishedAt, now)}</time></p>
 ${tags === null ? html`<p class="tags untagged">not tagged yet</p>` : tagLine(tags)}
 </article></li>`
@@ -66,11 +67,6 @@ function tagLine({ topics, sentiment, confidence }: StoryTags): Html {
   const mood = Object.hasOwn(MOODS, sentiment) ? sentiment : 'neutral'
   return html`<p class="tags${isSure ? '' : ' unsure'}"><span class="mood ${mood}">${MOODS[mood]}</span>
 ${topics.slice(0, TOPICS).map((topic) => html`<span class="topic">${topic}</span> `)}${isSure ? '' : html`<span class="guess">a guess</span>`}</p>`
-}
-
-/** Feeds are written by strangers. Their links were checked as they came, and are once more where they are used. */
-function safeLink(url: string): string {
-  return /^https?:\/\//i.test(url) ? url : '#today'
 }
 
 function disabledNote({ showsJobs, basePath }: View, disabled: number): Html {

@@ -1,0 +1,33 @@
+// The directory of good sites, best first: as RANK_RECALCULATION has left them.
+import { html } from 'hono/html'
+import { jobNote } from '../job-note.ts'
+import { listedSites, type SiteRow } from '../page-store.ts'
+import { safeLink } from '../safe-link.ts'
+import type { Block, Html } from '../view.ts'
+
+const MOST = 12
+const STATES: Readonly<Record<string, string>> = {
+  ok: 'works',
+  moved: 'has moved',
+  unsure: 'did not answer lately',
+  broken: 'did not answer lately',
+}
+
+export const sites: Block = {
+  name: 'sites',
+  async render(view) {
+    const listed = await listedSites(view.parts.database, MOST)
+    if (listed.length === 0)
+      return html`<h2 id="sites">Good Sites</h2>
+<p class="empty">No sites yet. This will be a directory of good sites, with a picture of each and a weekly look at its links.</p>`
+    const ranked = { type: 'RANK_RECALCULATION', at: undefined, schedules: ['rank-recalculation'] }
+    return html`<h2 id="sites">Good Sites</h2>
+<ol class="stories">${listed.map(row)}</ol>
+${view.showsJobs ? await jobNote(view, ranked) : ''}`
+  },
+}
+
+const row = ({ title, url, category, state, score }: SiteRow): Html => html`<li><article>
+<h3><a href="${safeLink(url, 'sites')}" rel="noopener noreferrer nofollow">${title}</a></h3>
+<p class="meta"><span>${category}</span> <span>${STATES[state] ?? 'not looked at yet'}</span> score ${score.toFixed(2)}</p>
+</article></li>`
