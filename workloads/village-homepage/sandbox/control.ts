@@ -26,7 +26,7 @@ export function stateOf({ switches, received, mailboxes, services, smtpUrl }: Pa
     services: SERVICES.map((name) => ({ name, ...switches.get(name), calls: received.count(name) })),
     incidents: services.pagerduty.incidents,
     messages: services.slack.messages,
-    mails: mailboxes.mails,
+    mails: mailboxes.mails.map(({ raw: _, ...mail }) => mail),
     anthropic: { calls: services.anthropic.billed.length, microdollars: services.anthropic.microdollars },
     calls: received.calls.slice(0, 100),
     smtpUrl,

@@ -3,6 +3,7 @@ import { type Implementation, implement } from 'millrace'
 import { clickRollup } from './clicks/rollup.ts'
 import { rssFeedRefresh } from './feeds/refresh.ts'
 import { named } from './handler-names.ts'
+import { MessageRelay } from './mail/relay.ts'
 import { rankRecalculation } from './ranking/rank.ts'
 import { StockRefresh } from './stocks/refresh.ts'
 import { tagItems } from './tagging/tag-items.ts'
@@ -12,10 +13,12 @@ import { WeatherRefresh } from './weather/refresh.ts'
 export function villageHandlers(parts: VillageParts): Implementation[] {
   const { contracts } = parts
   const stocks = new StockRefresh(parts)
+  const relay = new MessageRelay(parts)
   const weather = new WeatherRefresh(parts)
   return [
     rssFeedRefresh(parts),
     implement(contracts.STOCK_REFRESH, (payload, ctx) => stocks.run(payload, ctx), named('STOCK_REFRESH')),
+    implement(contracts.MESSAGE_RELAY, (payload, ctx) => relay.run(payload, ctx), named('MESSAGE_RELAY')),
     implement(contracts.WEATHER_REFRESH, (payload, ctx) => weather.run(payload, ctx), named('WEATHER_REFRESH')),
     tagItems(parts),
     rankRecalculation(parts),

@@ -8,6 +8,8 @@ export interface Mail {
   readonly subject: string
   readonly text: string
   readonly messageId: string
+  /** As it was sent, headers included. */
+  readonly raw: string
 }
 
 const KEPT = 200
@@ -19,7 +21,7 @@ export class Mailboxes {
   async deliver(raw: Buffer, { from, to }: { from: string; to: readonly string[] }): Promise<void> {
     const { subject = '', text = '', messageId = '' } = await new PostalMime().parse(raw)
     const at = new Date().toISOString()
-    this.mails.unshift(...to.map((each) => ({ at, to: each, from, subject, text, messageId })))
+    this.mails.unshift(...to.map((each) => ({ at, to: each, from, subject, text, messageId, raw: raw.toString() })))
     this.mails.length = Math.min(this.mails.length, KEPT)
   }
 

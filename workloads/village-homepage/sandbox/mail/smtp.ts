@@ -39,6 +39,10 @@ export async function startSmtp({ mailboxes, received, switches, misbehaves }: S
       if (mode === 'slow') setTimeout(answer, delayMs)
       else answer()
     },
+    onRcptTo({ address }, _session, callback) {
+      if (!address.startsWith('nobody@')) return callback()
+      callback(Object.assign(new Error('No such mailbox here'), { responseCode: 550 }))
+    },
     onData(stream, { envelope }, callback) {
       const chunks: Buffer[] = []
       stream.on('data', (chunk: Buffer) => chunks.push(chunk))

@@ -10,6 +10,7 @@ const amount = (least: number, most: number) => numeric(z.number().min(least).ma
 /** A key or a number of a file may look like a number: 0123. */
 const text = z.preprocess((value) => (typeof value === 'number' ? String(value) : value), z.string().min(1))
 const optionalText = z.preprocess((value) => (value === '' || value === null ? undefined : value), text.optional())
+const domain = z.string().regex(/^[a-z0-9-]+(\.[a-z0-9-]+)*$/, { error: 'expected a domain such as relay.example.com' })
 const url = z.url({ protocol: /^https?$/ })
 const flag = z.preprocess((value) => (value === 'true' ? true : value === 'false' ? false : value), z.boolean())
 const list = z.preprocess(
@@ -102,7 +103,9 @@ const settings = z.strictObject({
   ai: ai.prefault({}),
   stocks: stocks.prefault({}),
   weather: weather.prefault({}),
-  mail: z.strictObject({ 'smtp-url': optionalText }).prefault({}),
+  mail: z
+    .strictObject({ 'smtp-url': optionalText, 'relay-domain': domain.default('relay.villagecompute.com') })
+    .prefault({}),
   site: z
     .strictObject({ url: url.default('https://homepage.villagecompute.com'), 'show-jobs': flag.default(false) })
     .prefault({}),
