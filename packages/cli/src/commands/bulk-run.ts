@@ -101,11 +101,12 @@ function previewText(preview: BulkPreview): string {
     preview.noUndo === null
       ? 'It can be taken back: millrace bulk undo.'
       : `It cannot be taken back: ${preview.noUndo}.`
-  return [
+  const parts = [
     table(['QUEUE', 'TYPE', 'WILL CHANGE', 'ALREADY DONE', 'REFUSED'], rows),
     reasonsText(preview.reasons),
-    `${undo}\n`,
-  ].join('\n')
+    preview.willChange === 0 ? '' : `${undo}\n`,
+  ]
+  return parts.filter(Boolean).join('\n')
 }
 
 const reasonsText = (reasons: BulkPreview['reasons']): string =>
