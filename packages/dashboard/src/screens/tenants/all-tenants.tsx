@@ -23,6 +23,7 @@ const COLUMNS: Column<Tenant>[] = [
   {
     key: 'slots',
     title: 'slots, in each queue',
+    narrow: 'hide',
     cell: ({ minSlots, maxSlots }) =>
       minSlots === 0 && maxSlots === null ? (
         <span className="faint">as many as are free</span>
@@ -30,7 +31,7 @@ const COLUMNS: Column<Tenant>[] = [
         `${minSlots > 0 ? `at least ${minSlots}` : ''}${minSlots > 0 && maxSlots !== null ? ', ' : ''}${maxSlots === null ? '' : `at most ${maxSlots}`}`
       ),
   },
-  { key: 'reason', title: 'reason', narrow: 'full', cell: ({ reason }) => reason ?? <span className="faint">–</span> },
+  { key: 'reason', title: 'reason', narrow: 'hide', cell: ({ reason }) => reason ?? <span className="faint">–</span> },
   { key: 'updated', title: 'changed', narrow: 'hide', cell: ({ updatedAt }) => <RelativeTime at={updatedAt} /> },
 ]
 
@@ -53,6 +54,7 @@ export function AllTenants() {
           keyOf={({ name }) => name}
           onOpen={({ name }) => go(`/tenants/${encodeURIComponent(name)}`)}
           isPage={false}
+          onPhone="rows"
           none={<p className="note">No more tenants.</p>}
         />
       )}

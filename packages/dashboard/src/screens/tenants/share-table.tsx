@@ -39,7 +39,7 @@ export function ShareTable({ fairness }: { fairness: Fairness }) {
           <thead>
             <tr>
               <th scope="col">tenant</th>
-              <th scope="col" className="r">
+              <th scope="col" className="r wide">
                 weight
               </th>
               <th scope="col" className="bar2">
@@ -101,7 +101,7 @@ const toneOf = (share: TenantShare) => (share.asks > 1 && !isHeld(share) ? 'late
 function Figures({ row, scale, tone }: { row: Row; scale: number; tone: 'queue' | 'late' }) {
   return (
     <>
-      <td className="r">{formatNumber(row.weight)}</td>
+      <td className="r wide">{formatNumber(row.weight)}</td>
       <td className="bar2">
         <Meter
           share={row.share / scale}
