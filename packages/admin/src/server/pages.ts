@@ -2,13 +2,15 @@
 import { createHash } from 'node:crypto'
 
 const STYLE = `
-:root { color-scheme: light dark; font: 16px/1.5 system-ui, sans-serif; }
-body { margin: 12vh auto; max-width: 34rem; padding: 0 1.5rem; }
-h1 { font-size: 1.4rem; }
+:root { color-scheme: light dark; font: 15px/1.5 system-ui, sans-serif; }
+body { margin: 12vh auto; max-width: 25rem; padding: 0 1.25rem; background: light-dark(#f6f7f8, #0e1419); color: light-dark(#14202b, #e8edf1); }
+h1 { font-size: 1.35rem; letter-spacing: -.01em; }
+a { color: inherit; }
 label, input, button { display: block; font: inherit; width: 100%; box-sizing: border-box; }
-input { margin: .3rem 0 1rem; padding: .5rem; }
-button { padding: .5rem; }
-.error { border-left: 4px solid #c33; padding-left: .8rem; }
+input { margin: .3rem 0 1rem; padding: .5rem .6rem; border: 1px solid light-dark(#87929d, #64747f); border-radius: 6px; background: light-dark(#fff, #151d24); color: inherit; }
+button { padding: .5rem; border: 0; border-radius: 6px; background: light-dark(#0b7285, #3fb8cb); color: light-dark(#fff, #06262b); font-weight: 600; cursor: pointer; }
+:focus-visible { outline: 2px solid light-dark(#0b7285, #3fb8cb); outline-offset: 2px; }
+.error { border-left: 4px solid light-dark(#b93427, #f07e75); padding-left: .8rem; }
 `
 
 const styleHash = createHash('sha256').update(STYLE).digest('base64')

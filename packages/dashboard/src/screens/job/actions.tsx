@@ -73,7 +73,7 @@ export function reasonsAgainst({ status, runAt, deadLetter }: JobDetails) {
   const isDue = status === 'pending' && Date.parse(runAt) <= Date.now()
   const running = status === 'processing' ? 'It runs at this moment.' : null
   return {
-    retry: ended ?? running ?? decided ?? (isDue ? 'It would change nothing: the job is due already.' : null),
+    retry: ended ?? running ?? decided ?? (isDue ? 'To try it now would change nothing: it is due already.' : null),
     edit:
       status === 'dead'
         ? decided

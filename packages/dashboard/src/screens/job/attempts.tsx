@@ -106,10 +106,10 @@ function Compared({ before, after }: { before: Attempt; after: Attempt }) {
             <tr>
               <td />
               <th scope="col">
-                attempt {before.attempt} · <RelativeTime at={before.startedAt ?? before.finishedAt} as="clock" />
+                attempt {before.attempt} · <RelativeTime at={before.startedAt ?? before.finishedAt} as="moment" />
               </th>
               <th scope="col">
-                attempt {after.attempt} · <RelativeTime at={after.startedAt ?? after.finishedAt} as="clock" />
+                attempt {after.attempt} · <RelativeTime at={after.startedAt ?? after.finishedAt} as="moment" />
               </th>
             </tr>
           </thead>

@@ -11,23 +11,19 @@ import type { Explanation } from './estimate.ts'
 const SHOWN = 6
 const MOST_CELLS = 60
 
-/** They matter where the job waits for a slot: of its queue, or of what its tenant may hold. */
-const ABOUT_SLOTS = new Set(['share', 'limit', 'key_limit', 'order'])
-
 export function Holders({ job, why }: { job: JobDetails; why: Explanation }) {
   const may = useMay()
-  const isShown =
-    why.ahead !== null && (why.reasons.length === 0 || why.reasons.some((each) => ABOUT_SLOTS.has(each.mechanism)))
+  const isWaiting = why.ahead !== null
   const q = `status:processing queue:${quoted(job.queue)}`
   const running = useLive(
-    { ...ask('jobs', 'list', { q, limit: 200, order: 'oldest' }), enabled: isShown, retry: false },
+    { ...ask('jobs', 'list', { q, limit: 200, order: 'oldest' }), enabled: isWaiting, retry: false },
     { every: 3_000 },
   ).data
   const lanes = useLive(
-    { ...ask('catalogue', 'lanes', {}), enabled: isShown && may('catalogue.lanes') },
+    { ...ask('catalogue', 'lanes', {}), enabled: isWaiting && may('catalogue.lanes') },
     { every: 10_000 },
   ).data
-  if (!isShown || running === undefined) return null
+  if (running === undefined) return null
   const slots = lanes?.lanes
     .filter(({ queues }) => queues.includes(job.queue))
     .reduce((sum, lane) => sum + lane.slots, 0)

@@ -100,7 +100,7 @@ function Shown({ job, why }: { job: JobDetails; why: Explanation | undefined }) 
       </Verdict>
       <div className="bar">
         <JobActions job={job} hasKeys />
-        {isWaiting && against.retry !== null && <p className="note">Try now: {against.retry}</p>}
+        {isWaiting && against.retry !== null && <p className="note">{against.retry}</p>}
       </div>
       {isWaiting && why !== undefined && <WhyPanel job={job} why={why} />}
       {isWaiting && why === undefined && (

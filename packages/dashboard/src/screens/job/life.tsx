@@ -70,7 +70,7 @@ function Events({ job, expectedAt }: { job: JobDetails; expectedAt: string | nul
     <ol className="events">
       {eventsOf(job, expectedAt).map(({ at, what, more }) => (
         <li key={`${at} ${what}`}>
-          <RelativeTime at={at} as="clock" />
+          <RelativeTime at={at} as="moment" />
           <b>{what}</b>
           <span>
             <Prose text={more} />

@@ -35,7 +35,7 @@ export function Logs({ logs, title, since }: { logs: unknown; title: string; sin
         <span className="note">
           {since !== null && (
             <>
-              seconds since <RelativeTime at={since} as="clock" /> ·{' '}
+              seconds since <RelativeTime at={since} as="moment" /> ·{' '}
             </>
           )}
           {counted(lines.length, 'line')} <CopyButton text={text()} label="Copy the log" iconOnly />

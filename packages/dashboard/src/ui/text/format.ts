@@ -68,11 +68,15 @@ export type TimeZone = string
 
 const zoneOption = (zone: TimeZone) => (zone === 'local' ? {} : { timeZone: zone })
 
-/** "14:02" of the same day, "17 Nov 14:02" of another. */
-export function formatClock(at: Date, zone: TimeZone, now: Date): string {
+/** "14:02", or "14:02:11" if it is exact, of the same day, "17 Nov 14:02" of another. */
+export function formatClock(at: Date, zone: TimeZone, now: Date, isExact = false): string {
   const options = zoneOption(zone)
   const day = new Intl.DateTimeFormat('en-GB', { ...options, day: 'numeric', month: 'short' })
-  const clock = new Intl.DateTimeFormat('en-GB', { ...options, hour: '2-digit', minute: '2-digit' }).format(at)
+  const clock = new Intl.DateTimeFormat('en-GB', {
+    ...options,
+    ...{ hour: '2-digit', minute: '2-digit' },
+    ...(isExact && { second: '2-digit' }),
+  }).format(at)
   return day.format(at) === day.format(now) ? clock : `${day.format(at)} ${clock}`
 }
 

@@ -3,8 +3,8 @@ import { formatAbsolute, formatAge, formatClock, roughDuration } from './format.
 
 export interface RelativeTimeProps {
   at: Date | string | number | null | undefined
-  /** 'age': "12 min ago". 'span': "12 min". 'clock': "14:02". */
-  as?: 'age' | 'span' | 'clock'
+  /** 'age': "12 min ago". 'span': "12 min". 'clock': "14:02". 'moment': "14:02:11". */
+  as?: 'age' | 'span' | 'clock' | 'moment'
   /** Shown where there is no time. */
   none?: string
 }
@@ -16,7 +16,8 @@ export function RelativeTime({ at, as = 'age', none = '–' }: RelativeTimeProps
   if (at === null || at === undefined) return <span className="faint">{none}</span>
   const date = new Date(at)
   const ms = now - date.getTime()
-  const text = as === 'age' ? formatAge(ms) : as === 'span' ? roughDuration(ms) : formatClock(date, zone, new Date(now))
+  const clock = () => formatClock(date, zone, new Date(now), as === 'moment')
+  const text = as === 'age' ? formatAge(ms) : as === 'span' ? roughDuration(ms) : clock()
   return (
     <time className="nw" dateTime={date.toISOString()} title={formatAbsolute(date, zone)}>
       {text}
