@@ -4,22 +4,30 @@ import type { KeptQuote } from '../stocks/quote.ts'
 import { quotesOf } from '../stocks/quote-store.ts'
 import type { Current, ForecastDay } from '../weather/weather.ts'
 
-/** One feed that talks much does not fill the page. */
+/**
+ * One feed that talks much does not fill the page. A story that has come since the last ranking stands where that would put it
+ * without tags and clicks.
+ */
 const STORIES = `
-with ranked as (
+with standing as (
   select
     item.*, source.name as source_name,
-    row_number() over (partition by item.source_id order by item.rank_score desc, item.published_at desc) as place
+    coalesce(nullif(rank_score, 0),
+      0.8 / (greatest(0, extract(epoch from $1::timestamptz - published_at)::float8 / 3600) + 2) ^ 1.5) as score
   from village.feed_items as item
   join village.rss_sources as source on source.id = item.source_id
   where item.published_at > $1::timestamptz - interval '7 days'
     and ($2::text is null or item.ai_tags -> 'categories' ? $2)
+),
+ranked as (
+  select *, row_number() over (partition by source_id order by score desc, published_at desc) as place
+  from standing
 )
 select
   title, url, source_name as source, published_at as "publishedAt", ai_tags as tags
 from ranked
 where place <= $3
-order by rank_score desc, published_at desc
+order by score desc, published_at desc
 limit $4`
 
 const CATEGORIES = `

@@ -72,6 +72,16 @@ test('stories have source, age, mood and topics; those without tags and those th
   expect(page).toMatch(/3 h ago[\s\S]*2 days ago[\s\S]*not tagged yet/)
 })
 
+test('ranked stories stand as they are ranked, and one that has come since stands by its age', async () => {
+  await using t = await village()
+  await t.story('Ranked low', { tags: TAGS, minutesAgo: 60 })
+  await t.story('Ranked high', { tags: TAGS, minutesAgo: 600 })
+  await t.story('Just in', { minutesAgo: 1 })
+  await t.sql(`update village.feed_items set rank_score = case title when 'Ranked low' then 0.01 else 0.5 end
+    where title like 'Ranked%'`)
+  expect(await t.read('/village/blocks/today')).toMatch(/Ranked high[\s\S]*Just in[\s\S]*Ranked low/)
+})
+
 test('what a feed says is text: no markup of it, no script and no link of another kind gets into the page', async () => {
   await using t = await village()
   await t.story('<img src=x onerror=alert(1)>', {
