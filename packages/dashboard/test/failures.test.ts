@@ -24,7 +24,7 @@ test('a mended kind of failure is tried with a canary, and the rest follows', as
   const { page } = opened
   await row(page, 'invoice.render').getByRole('button', { name: /^Try / }).click()
   const dialog = page.getByRole('dialog')
-  await dialog.getByText(/letters? will be changed/).waitFor()
+  await dialog.getByText(/letters? will be redriven/).waitFor()
   expect(await dialog.getByText(/--canary --rate 20\/s/).count()).toBe(1)
   await dialog.getByRole('button', { name: /^Redrive \d/ }).click()
   await page.waitForURL(/\/admin\/failures\/[0-9a-f]+\?type=invoice\.render/)

@@ -91,3 +91,11 @@ for (const theme of ['light', 'dark'] as const)
       await expectAccessible(opened.page)
       expect(await opened.page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBeLessThanOrEqual(0)
     })
+
+test('a caller of one tenant gets an overview of its own work', async () => {
+  await using opened = await browse('/admin/', { as: 'tenant' })
+  const { page } = opened
+  await page.getByRole('heading', { level: 1, name: /jobs? wait, .* of failure wait for a decision/ }).waitFor()
+  expect(await page.getByText('thistle-and-twine').count()).toBe(0)
+  await expectAccessible(page, 'main')
+})

@@ -26,10 +26,10 @@ export function DialogSamples() {
         verb="Redrive"
         noun="letter"
         preview={async () => ({
-          ...{ willChange: 391, already: 14, refused: 2, noUndo: 'A redrive cannot be taken back.' },
+          ...{ willChange: 391, already: 14, refused: 2, noUndo: 'the new jobs may have run' },
           reasons: [
-            { outcome: 'already', reason: 'A live job does their work.', count: 14 },
-            { outcome: 'refused', reason: 'org_oulu is suspended.', count: 2 },
+            { outcome: 'already', reason: 'a live job does their work', count: 14 },
+            { outcome: 'refused', reason: 'org_oulu is suspended', count: 2 },
           ],
         })}
         onRun={async () => 'op'}

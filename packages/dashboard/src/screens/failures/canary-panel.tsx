@@ -114,9 +114,7 @@ function Steering({ operation: { id, canary, rate, expected, changed, already, r
     <div className="acts steering">
       {isWaiting && (
         <>
-          <Button onClick={() => act(api.bulk.proceed({ id, rate: Math.max(1, next) }))}>
-            Start the other {formatNumber(rest)} now
-          </Button>
+          <Button onClick={() => act(api.bulk.proceed({ id, rate: Math.max(1, next) }))}>Start the rest now</Button>
           <label className="inline">
             at
             <input

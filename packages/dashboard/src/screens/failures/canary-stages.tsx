@@ -24,14 +24,14 @@ export function CanaryStages({ operation }: { operation: Report }) {
               ? 'All have ended well.'
               : 'All must end well. If one dies, the redrive stops here.'}
       </Stage>
-      <Stage state={isRest ? 'on' : 'todo'} title={`3 · The other ${formatNumber(rest)} at ${rate}/s`}>
+      <Stage state={isRest ? 'on' : 'todo'} title={`3 · The rest at ${rate}/s`}>
         {isRest ? (
           <>
             <RestMeter operation={operation} />
             {formatNumber(changed + already + refused)} of {formatNumber(expected)} dealt with
           </>
         ) : (
-          `Begins by itself, takes about ${formatDuration((rest / rate) * 1_000)}.`
+          `Begins by itself, takes at most ${formatDuration((rest / rate) * 1_000)}.`
         )}
       </Stage>
     </ol>

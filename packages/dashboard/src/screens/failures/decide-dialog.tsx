@@ -54,6 +54,7 @@ function CloseDialog({ group, decision, onClose }: DecideDialogProps & { decisio
       title={`${NOUN[decision]} ${counted(group.pending, 'letter')} of ${group.type}`}
       verb={NOUN[decision]}
       noun="letter"
+      done={decision === 'resolve' ? 'resolved' : 'ignored'}
       preview={() => api.bulk.preview(request)}
       onRun={async () => (await api.bulk.start({ ...request, ...(note !== '' && { note }) })).id}
       follow={async (id) => progressOf(await api.bulk.get({ id }))}
@@ -89,14 +90,15 @@ function AcknowledgeDialog({ group, onClose }: DecideDialogProps) {
       title={`Acknowledge ${group.type}`}
       verb="Acknowledge"
       noun="letter"
+      done="acknowledged"
       preview={async () => {
         const ids = await pendingIds(group, tenant, true)
         const already = Math.max(0, group.pending - ids.length)
-        const reason = 'Somebody has acknowledged them.'
+        const reason = 'somebody has acknowledged them'
         return {
           ...{ willChange: ids.length, already, refused: 0, isCapped: ids.length === PAGE },
           reasons: already > 0 && ids.length < PAGE ? [{ outcome: 'already', reason, count: already }] : [],
-          noUndo: 'It cannot be taken back. The letters stay pending, and you can still redrive them.',
+          noUndo: 'but the letters stay pending, and you can still redrive them',
         }
       }}
       onRun={async () => {

@@ -69,6 +69,7 @@ export function Members({ fingerprint, type }: { fingerprint: string; type: stri
 }
 
 type Action = 'redrive' | 'resolve' | 'ignore'
+const DONE: Record<Action, string> = { redrive: 'redriven', resolve: 'resolved', ignore: 'ignored' }
 const VERBS: Record<Action, string> = { redrive: 'Redrive', resolve: 'Resolve', ignore: 'Ignore' }
 
 function Chosen({
@@ -103,6 +104,7 @@ function Chosen({
           title={`${VERBS[action]} ${counted(ids.length, 'letter')}`}
           verb={VERBS[action]}
           noun="letter"
+          done={DONE[action]}
           preview={() => api.bulk.preview(request)}
           onRun={async () => (await api.bulk.start(request)).id}
           follow={async (id) => progressOf(await api.bulk.get({ id }))}

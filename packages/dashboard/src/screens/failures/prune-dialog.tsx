@@ -81,9 +81,10 @@ export function PruneDialog({ onClose }: { onClose: () => void }) {
       {preview.data && (
         <PreviewCounts
           noun="letter"
+          done="forgotten"
           preview={{
             ...{ willChange: preview.data.count, already: 0, refused: 0, reasons: [], isCapped: preview.data.isCapped },
-            noUndo: 'What is forgotten cannot be brought back.',
+            noUndo: 'what is forgotten is gone',
           }}
         />
       )}

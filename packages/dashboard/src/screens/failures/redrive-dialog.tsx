@@ -29,6 +29,7 @@ export function RedriveDialog({ group, onClose }: { group: Group; onClose: () =>
       title={`Redrive ${counted(group.pending, 'letter')} of ${group.type}`}
       verb="Redrive"
       noun="letter"
+      done="redriven"
       preview={() => api.bulk.preview(request)}
       onRun={async () => {
         await api.bulk.start({ ...request, ...canary, rate: Math.min(MOST_RATE, Math.max(1, rate)) })

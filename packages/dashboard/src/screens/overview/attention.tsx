@@ -23,7 +23,7 @@ export function attentionOf(readings: Readings): Attention[] {
     ...workflows(readings),
     ...lateQueues(readings),
     ...stuckRuns(readings),
-    ...deadGroups(readings),
+    ...deadGroups(readings.groups, +new Date(readings.vitals.at)),
     ...budgets(readings),
     ...workers(readings),
     ...pausedQueues(readings),
@@ -125,11 +125,10 @@ function stuckRuns({ vitals }: Readings): Attention[] {
   }))
 }
 
-function deadGroups({ groups, vitals }: Readings): Attention[] {
-  const fresh = groups.filter((group) => !('acknowledged' in group) || Number(group.acknowledged) < group.pending)
-  const shown = fresh.slice(0, MOST_GROUPS).map(({ fingerprint, type, pending, sampleMessage, lastDiedAt }) => ({
+export function deadGroups(groups: Readings['groups'], now: number): Attention[] {
+  const shown = groups.slice(0, MOST_GROUPS).map(({ fingerprint, type, pending, sampleMessage, lastDiedAt }) => ({
     key: `dead ${fingerprint} ${type}`,
-    tone: +new Date(vitals.at) - +new Date(lastDiedAt) < 3_600_000 ? ('fail' as const) : ('late' as const),
+    tone: now - +new Date(lastDiedAt) < 3_600_000 ? ('fail' as const) : ('late' as const),
     since: lastDiedAt,
     action: {
       label: pending > 5 ? `Try 5 of ${pending}…` : `Try ${pending}…`,
@@ -142,7 +141,7 @@ function deadGroups({ groups, vitals }: Readings): Attention[] {
       </>
     ),
   }))
-  const rest = fresh.length - shown.length
+  const rest = groups.length - shown.length
   if (rest <= 0) return shown
   const says = `${counted(rest, 'more kind', 'more kinds')} of failure ${rest === 1 ? 'waits' : 'wait'} for a decision`
   return [...shown, { key: 'dead rest', tone: 'late', action: { label: 'Failures', to: '/failures' }, says }]

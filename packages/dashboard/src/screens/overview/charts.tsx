@@ -9,11 +9,14 @@ import { niceDurationTop } from '../../ui/chart/scale.ts'
 import type { Series } from '../../ui/chart/series.ts'
 import { ErrorState, Skeleton } from '../../ui/states.tsx'
 import { formatDuration } from '../../ui/text/format.ts'
+import type { Seen } from './oldest.ts'
 import { type Gathered, gathered } from './steps.ts'
 
 type Span = Range
 
 interface ChartsProps {
+  /** How old the oldest due job was, as seen by this tab. */
+  oldest: readonly Seen[]
   span: Span
   marks: readonly { at: number; label: string }[]
 }
@@ -27,7 +30,7 @@ const WORDS: Record<Span, string> = {
 }
 const STEP_MS = { minute: 60_000, hour: 3_600_000 }
 
-export function Charts({ span, marks }: ChartsProps) {
+export function Charts({ span, marks, oldest }: ChartsProps) {
   const step = span === '7d' ? 'hour' : 'minute'
   const { data, error, refetch } = useLive(
     { ...ask('reports', 'series', { since: span, step }), placeholderData: keepPreviousData },
@@ -37,7 +40,7 @@ export function Charts({ span, marks }: ChartsProps) {
   if (!data) return <ChartSkeletons />
   const { at, stepMs, points } = gathered(data.points, STEP_MS[step])
   const outcomes = outcomesOf(points)
-  const waits = waitsOf(points)
+  const waits = [...waitsOf(points), oldestOf(oldest, at, stepMs)]
   const per = formatDuration(stepMs)
   return (
     <div className="grid2">
@@ -56,7 +59,7 @@ export function Charts({ span, marks }: ChartsProps) {
       <Card
         title="Wait before start"
         aside={<Legend series={waits} />}
-        note="Of runs that were claimed; the worst minute of each step."
+        note="Of runs that were claimed, the worst minute of each step. The oldest due job since this page is open: quantiles go silent when a queue stalls."
       >
         <Chart
           kind="lines"
@@ -86,6 +89,14 @@ const waitsOf = (points: readonly Gathered[]): Series[] => [
   { key: 'p95', label: 'p95', colour: 'blue', values: points.map(({ p95 }) => p95) },
   { key: 'p99', label: 'p99', colour: 'violet', values: points.map(({ p99 }) => p99) },
 ]
+
+const oldestOf = (seen: readonly Seen[], at: readonly number[], stepMs: number): Series => ({
+  ...{ key: 'oldest', label: 'oldest due', colour: 'ink', isDashed: true },
+  values: at.map((from) => {
+    const within = seen.filter((each) => each.at >= from && each.at < from + stepMs)
+    return within.length === 0 ? null : Math.max(...within.map(({ ms }) => ms))
+  }),
+})
 
 function outcomeSentence(points: readonly Gathered[], span: Span): string {
   const sum = (read: (point: Gathered) => number) => points.reduce((total, point) => total + read(point), 0)

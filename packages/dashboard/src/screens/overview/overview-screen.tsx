@@ -4,6 +4,7 @@ import { useRange } from '../../app/address.ts'
 import { useKeyHints } from '../../app/key-hints.ts'
 import { useTitle } from '../../app/title.ts'
 import { type Answer, ask } from '../../data/queries.ts'
+import { useMay } from '../../data/session.tsx'
 import { useLive } from '../../data/use-live.ts'
 import { useKeys } from '../../ui/keys.ts'
 import { useGo } from '../../ui/link.tsx'
@@ -13,9 +14,11 @@ import { counted, formatNumber } from '../../ui/text/format.ts'
 import { Verdict } from '../../ui/verdict.tsx'
 import { attentionOf } from './attention.tsx'
 import { Charts } from './charts.tsx'
+import { useOldest } from './oldest.ts'
 import { QueueCards } from './queue-cards.tsx'
 import { queueStates, type Vitals } from './queue-state.ts'
 import { SlowTypes } from './slow-types.tsx'
+import { TenantOverview } from './tenant-overview.tsx'
 import { TenantsPanel } from './tenants-panel.tsx'
 import { VerdictLine } from './verdict-line.tsx'
 import { Welcome } from './welcome.tsx'
@@ -23,6 +26,11 @@ import './overview.css'
 
 export function OverviewScreen() {
   useTitle('Overview')
+  const may = useMay()
+  return may('health.vitals') ? <WholeOverview /> : <TenantOverview />
+}
+
+function WholeOverview() {
   useKeyHints(HINTS)
   const vitals = useLive(ask('health', 'vitals', {}), { topic: 'vitals' })
   const { data } = vitals
@@ -47,6 +55,7 @@ function Overview({ vitals }: { vitals: Vitals }) {
   const day = useQuery({ ...ask('reports', 'runs', { since: '7d' }), staleTime: 60_000 })
   const hour = useLive(ask('reports', 'series', { since: '1h', step: 'minute' }), { every: 15_000 })
   const declared = useQuery({ ...ask('catalogue', 'list', { kind: 'queue' }), staleTime: 300_000 })
+  const oldest = useOldest(vitals)
   const states = queueStates(vitals, prioritiesOf(declared.data))
   const items = attentionOf({
     ...{ vitals, states, health: health.data },
@@ -66,8 +75,8 @@ function Overview({ vitals }: { vitals: Vitals }) {
       <VerdictLine states={states} others={others} facts={factsOf(vitals, hour.data?.points.slice(-6, -1) ?? [])} />
       <NeedsAttention items={items} />
       <QueueCards states={states} />
-      <Charts span={since} marks={marksOf(vitals)} />
-      <div className="grid2">
+      <Charts span={since} marks={marksOf(vitals)} oldest={oldest} />
+      <div className="grid2 even">
         <SlowTypes />
         <TenantsPanel />
       </div>

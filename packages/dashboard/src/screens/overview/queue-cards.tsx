@@ -11,6 +11,8 @@ import { counted, formatDuration, formatNumber } from '../../ui/text/format.ts'
 import { drainMs, type QueueState } from './queue-state.ts'
 
 const MOST = 10
+/** So that no card stands alone in its row. */
+const columnsFor = (cards: number): number => (cards <= 5 ? Math.max(3, cards) : Math.ceil(cards / 2))
 const RANK = { unserved: 0, late: 1, paused: 2, 'on time': 3, idle: 4 }
 const ICON = { unserved: 'fail', late: 'late', paused: 'held', 'on time': 'ok', idle: 'none' } as const
 
@@ -25,7 +27,7 @@ export function QueueCards({ states }: { states: readonly QueueState[] }) {
       <h2 id="queues" className="vh">
         Queues
       </h2>
-      <div className="queues">
+      <div className="queues" style={{ ['--columns' as string]: columnsFor(Math.min(MOST, shown.length)) }}>
         {shown.slice(0, MOST).map((state) => (
           <QueueCard key={state.vitals.queue} {...state} />
         ))}

@@ -26,16 +26,16 @@ export interface QueueState {
 const PATIENCE_MS = 3_600_000
 /** A worker that starts gets so much time before a queue counts as served by nobody. */
 const UNSERVED_MS = 60_000
-/** Jobs of Millrace itself. */
-const SYSTEM_QUEUE = 'millrace'
+/** Of Millrace itself: shown only if something is wrong with it. */
+const isSystem = (queue: string) => queue === 'millrace' || queue.startsWith('millrace.')
 
 /** In the order of their priorities, so that each keeps its place. */
 export function queueStates(vitals: Vitals, priorities: ReadonlyMap<string, number>): QueueState[] {
   const rank = ({ queue }: QueueVitals) => priorities.get(queue) ?? Number.MAX_SAFE_INTEGER
   return vitals.queues
-    .filter(({ queue, waiting, running }) => queue !== SYSTEM_QUEUE || waiting + running > 100)
     .sort((a, b) => rank(a) - rank(b) || a.queue.localeCompare(b.queue))
     .map((queue) => stateOf(queue, vitals))
+    .filter(({ vitals: { queue }, state }) => !isSystem(queue) || state === 'late' || state === 'unserved')
 }
 
 function stateOf(queue: QueueVitals, vitals: Vitals): QueueState {

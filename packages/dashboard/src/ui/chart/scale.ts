@@ -1,12 +1,12 @@
 // Axes: round numbers and round times. Pure.
 import type { TimeZone } from '../text/format.ts'
 
-/** The least round number that is at least `most`, and is the top of the axis. */
+/** The least round number that is at least `most` and has a round half. */
 export function niceTop(most: number): number {
-  if (!(most > 0)) return 1
+  if (!(most > 0)) return 2
   const power = 10 ** Math.floor(Math.log10(most))
-  const step = [1, 1.5, 2, 3, 4, 5, 6, 8, 10].find((each) => each * power >= most) ?? 10
-  return step * power
+  const step = [1, 2, 3, 4, 6, 8, 10].find((each) => each * power >= most) ?? 10
+  return Math.max(2, power === 1 && step === 3 ? 4 : step * power)
 }
 
 const SECOND = 1_000

@@ -25,6 +25,8 @@ function OpenDialog({ title, onClose, children, end, isWide = false }: DialogPro
     const dialog = element.current
     const opener = document.activeElement
     dialog?.showModal()
+    // Not on the button that closes it, which is the first.
+    dialog?.focus()
     return () => {
       dialog?.close()
       if (opener instanceof HTMLElement && opener.isConnected) opener.focus()
@@ -33,6 +35,7 @@ function OpenDialog({ title, onClose, children, end, isWide = false }: DialogPro
   return (
     <dialog
       ref={element}
+      tabIndex={-1}
       className={isWide ? 'wide' : ''}
       aria-labelledby={titleId}
       onCancel={(event) => {

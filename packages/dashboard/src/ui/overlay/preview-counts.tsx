@@ -1,10 +1,17 @@
-import { counted, formatNumber } from '../text/format.ts'
+import { capitalised, counted, formatNumber } from '../text/format.ts'
 import type { Preview } from './preview-dialog.tsx'
 
 export type Outcome = 'changed' | 'already' | 'refused'
 
 /** What would be done, what is being done already, and what is refused and why. */
-export function PreviewCounts({ preview, noun }: { preview: Preview; noun: string }) {
+export interface PreviewCountsProps {
+  preview: Preview
+  noun: string
+  /** 'redriven'. */
+  done: string
+}
+
+export function PreviewCounts({ preview, noun, done }: PreviewCountsProps) {
   const { willChange, already, refused, reasons, isCapped = false, noUndo } = preview
   const why = (outcome: Outcome) => reasons.filter((each) => each.outcome === outcome && each.reason !== null)
   return (
@@ -14,12 +21,12 @@ export function PreviewCounts({ preview, noun }: { preview: Preview; noun: strin
           {formatNumber(willChange)}
           {isCapped && '+'}
         </dt>
-        <dd>{willChange === 1 ? `${noun} will be changed` : `${noun}s will be changed`}</dd>
+        <dd>{`${willChange === 1 ? noun : `${noun}s`} will be ${done}`}</dd>
         {already > 0 && (
           <>
             <dt>{formatNumber(already)}</dt>
             <dd>
-              already so, and left as they are
+              so already, and left as they are
               <Reasons of={why('already')} />
             </dd>
           </>
@@ -34,7 +41,7 @@ export function PreviewCounts({ preview, noun }: { preview: Preview; noun: strin
           </>
         )}
       </dl>
-      {noUndo && <p className="note">{noUndo}</p>}
+      {noUndo && <p className="note">It cannot be taken back: {noUndo}.</p>}
     </>
   )
 }
@@ -46,7 +53,7 @@ function Reasons({ of }: { of: Preview['reasons'] }) {
       {of.map(({ reason, count }) => (
         <li key={reason}>
           {of.length > 1 && `${counted(count, 'of them', 'of them')}: `}
-          {reason}
+          {reason && `${capitalised(reason)}.`}
         </li>
       ))}
     </ul>

@@ -27,6 +27,8 @@ export interface PreviewDialogProps {
   verb: string
   /** What is counted: 'letter', 'job'. */
   noun: string
+  /** What becomes of them: 'redriven'. Default: 'changed'. */
+  done?: string
   isDangerous?: boolean
   preview: () => Promise<Preview>
   /** Asked again when this changes, such as after another choice in `children`. */
@@ -48,7 +50,19 @@ export function PreviewDialog(props: PreviewDialogProps) {
 }
 
 function OpenPreview(props: PreviewDialogProps) {
-  const { onClose, title, verb, noun, isDangerous = false, onRun, follow, onStop, onUndo, children } = props
+  const {
+    onClose,
+    title,
+    verb,
+    noun,
+    done = 'changed',
+    isDangerous = false,
+    onRun,
+    follow,
+    onStop,
+    onUndo,
+    children,
+  } = props
   const { preview, error: previewError, ask } = usePreview(props.preview, props.previewKey)
   const [typed, setTyped] = useState('')
   const [failure, setFailure] = useState<unknown>(null)
@@ -101,7 +115,7 @@ function OpenPreview(props: PreviewDialogProps) {
       ) : preview === null ? (
         previewError === null && <Skeleton height={92} />
       ) : (
-        <PreviewCounts preview={preview} noun={noun} />
+        <PreviewCounts preview={preview} noun={noun} done={done} />
       )}
       {!isRunning && preview && preview.willChange > TYPE_ABOVE && (
         <label className="inline">
