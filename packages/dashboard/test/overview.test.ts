@@ -1,11 +1,15 @@
 // The overview: what is wrong, why, and the way to the cause.
 import { testDatabases } from '@millrace/embedded'
 import { migrate } from 'millrace'
+import type { Page } from 'playwright-core'
 import { expect, inject } from 'vitest'
 import { browse, expectAccessible, test } from './support/browse.ts'
 import { makeTokens } from './support/global-setup.ts'
 import { experiment } from './support/lab.ts'
 import { clientOf, startSystem } from './support/system.ts'
+
+const cardOf = (page: Page, queue: string) =>
+  page.locator('article').filter({ has: page.getByRole('link', { name: queue, exact: true }) })
 
 test('the cause of a late queue is one click away', async () => {
   await using opened = await browse('/admin/')
@@ -21,28 +25,31 @@ test('the cause of a late queue is one click away', async () => {
 
 test('a paused queue is named with its reason, and its card says so', async () => {
   await using millrace = clientOf(inject('systemDatabase'))
-  const pause = await millrace.pauses.pause({ queue: 'lab' }, { by: 'ann', reason: 'The bench is being cleaned' })
-  expect(pause).toMatchObject({ queue: 'lab' })
-  await millrace.enqueue(experiment, { note: 'waits for the bench' })
-  await using opened = await browse('/admin/')
-  const attention = opened.page.getByRole('region', { name: 'Needs attention' })
-  await attention.waitFor()
-  const more = attention.getByRole('button', { name: /more$/ })
-  if (await more.isVisible()) await more.click()
-  const line = attention.getByRole('listitem').filter({ hasText: 'The bench is being cleaned' })
-  expect(await line.textContent()).toContain('lab is paused by ann')
-  const card = opened.page
-    .locator('article')
-    .filter({ has: opened.page.getByRole('link', { name: 'lab', exact: true }) })
-  expect(await card.textContent()).toMatch(/paused.*1 waiting/)
-  await millrace.pauses.resume({ queue: 'lab' }, { by: 'ann' })
+  await millrace.pauses.pause({ queue: 'lab' }, { by: 'ann', reason: 'The bench is being cleaned' })
+  try {
+    await millrace.enqueue(experiment, { note: 'waits for the bench' })
+    await using opened = await browse('/admin/')
+    const attention = opened.page.getByRole('region', { name: 'Needs attention' })
+    const line = attention.getByRole('listitem').filter({ hasText: 'The bench is being cleaned' })
+    const more = attention.getByRole('button', { name: /more$/ })
+    await expect
+      .poll(async () => {
+        if (await more.isVisible()) await more.click()
+        return line.count()
+      })
+      .toBe(1)
+    expect(await line.textContent()).toContain('lab is paused by ann')
+    expect(await cardOf(opened.page, 'lab').textContent()).toMatch(/paused.*waiting/)
+  } finally {
+    await millrace.pauses.resume({ queue: 'lab' }, { by: 'ann' })
+  }
 })
 
 test('figures move while one looks, and nothing else does', async () => {
   await using millrace = clientOf(inject('systemDatabase'))
   await using opened = await browse('/admin/')
   const { page } = opened
-  const card = page.locator('article').filter({ has: page.getByRole('link', { name: 'bulk', exact: true }) })
+  const card = cardOf(page, 'bulk')
   await card.waitFor()
   await page.getByRole('heading', { name: 'Who gets what' }).waitFor()
   await page.evaluate(() => {
@@ -57,7 +64,7 @@ test('figures move while one looks, and nothing else does', async () => {
     experiment,
     Array.from({ length: 30 }, (_, index) => ({ note: `job ${index}` })),
   )
-  const lab = page.locator('article').filter({ has: page.getByRole('link', { name: 'lab', exact: true }) })
+  const lab = cardOf(page, 'lab')
   await expect.poll(() => lab.locator('.row').first().textContent()).toContain('slots')
   expect(await card.locator('.big').textContent()).toMatch(/waiting/)
   expect(shown).toMatch(/^\d/)

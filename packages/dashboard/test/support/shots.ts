@@ -33,6 +33,15 @@ export const shots: readonly Shot[] = [
   { name: 'job-waiting', path: jobWith('status:pending') },
   { name: 'job-dead', path: jobWith('status:dead') },
   { name: 'failures', path: '/admin/failures' },
+  {
+    name: 'failure',
+    isWindow: true,
+    async path(page, url) {
+      const answer = await page.request.get(`${url}/admin/api/dead-letters/groups?limit=1`)
+      const { groups } = (await answer.json()) as { groups: { fingerprint: string; type: string }[] }
+      return `/admin/failures/${groups[0]?.fingerprint}?type=${groups[0]?.type}`
+    },
+  },
   { name: 'queues', path: '/admin/queues' },
   { name: 'queue', path: '/admin/queues/default' },
   { name: 'tenants', path: '/admin/tenants?queue=default' },
