@@ -8,6 +8,7 @@ import {
   type JobBin,
   type JobGroup,
   type JobSelection,
+  jobArchiveFew,
   jobSearch,
   jobSearchBins,
   jobSearchCount,
@@ -66,7 +67,9 @@ export class JobFinder {
     if (!isScan) {
       const statement = { now: clock.databaseNow(), timeoutMs: left.ms * DIRECT_SHARE }
       // One more than asked for: it tells whether there is a next page.
-      const found = await jobSearch(db, statement, selection, limit + 1)
+      const types = typesNamed(selection.conditions)
+      const isRareInArchive = types !== undefined && (await jobArchiveFew(db, types))
+      const found = await jobSearch(db, statement, { ...selection, isRareInArchive }, limit + 1)
       if (found !== undefined) {
         const jobs = found.slice(0, limit)
         return { jobs, next: found.length > limit ? (jobs.at(-1) as Job).id : null, scanned: null }
@@ -170,6 +173,12 @@ export class JobFinder {
       batch = Math.min(LONGEST_WALK, batch * 4, Math.max(FIRST_WALK, Math.floor((batch * left.ms) / tookMs / 2)))
     }
   }
+}
+
+function typesNamed(conditions: readonly Condition[]): string[] | undefined {
+  const condition = conditions.find(({ field, isNegated }) => field === 'type' && !isNegated)
+  const names = condition?.matches.flatMap((match) => (match.kind === 'is' ? match.value : []))
+  return names !== undefined && names.length === condition?.matches.length ? names : undefined
 }
 
 /** What of a call's time is left. */

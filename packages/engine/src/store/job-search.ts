@@ -5,7 +5,7 @@
 import type { Now } from '../clock.ts'
 import { fieldOf } from '../search/fields.ts'
 import type { Condition } from '../search/query.ts'
-import { plainArray } from './arrays.ts'
+import { plainArray, textArray } from './arrays.ts'
 import type { Database } from './db.ts'
 import type { Job, JobStatus } from './jobs.ts'
 import { allOf, type Composing, conditionSql, impliedSql, type Source, Values } from './search-conditions.ts'
@@ -16,6 +16,11 @@ export interface JobSelection {
   order: 'newest' | 'oldest'
   /** Only jobs that come after the one with this id. Null: from the start. */
   after: string | null
+  /**
+   * The archive has few such jobs, so that reading and sorting all of them is cheaper than looking for them among the newest. The
+   * planner cannot know: it takes each type that it has not seen for an average one.
+   */
+  isRareInArchive?: boolean
 }
 
 export interface Composed {
@@ -75,15 +80,23 @@ export function jobSearch(
 export function searchStatement(now: Now, selection: JobSelection, limit: number): Composed {
   const values = new Values()
   const most = values.add(limit, 'int')
-  const places = placesOf(now, selection, values).map(
-    ({ columns, from, where }) =>
-      `(select ${columns}\n  from ${from}\n  where ${where}\n  ${ordered(selection)}\n  limit ${most})`,
-  )
+  const places = placesOf(now, selection, values).map(({ columns, from, where, composing: { source } }) => {
+    const isFenced = source === 'archive' && selection.isRareInArchive
+    const rows = isFenced ? `(select * from ${from} where ${where} offset 0) as fenced` : `${from}\n  where ${where}`
+    return `(select ${columns}\n  from ${rows}\n  ${ordered(selection)}\n  limit ${most})`
+  })
   const text =
     places.length === 0
       ? `select ${LIVE} from millrace.job where false`
       : `select * from (${places.join('\nunion all\n')}) as found\n${ordered(selection)}\nlimit ${most}`
   return values.composed(text)
+}
+
+const MANY_JOBS = 2_000
+
+export async function jobArchiveFew(db: Database, types: readonly string[]): Promise<boolean> {
+  const [row] = await db.run<{ isFew: boolean }>('jobArchiveFew', [textArray(types), MANY_JOBS])
+  return row?.isFew === true
 }
 
 /** An id above those of the jobs that were created until then. */

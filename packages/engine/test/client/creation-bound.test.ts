@@ -66,3 +66,20 @@ test('without a job there is nothing to bound', async () => {
   await using t = await setup()
   expect((await t.client([mail]).search.jobs('created:<-1d')).jobs).toEqual([])
 })
+
+test('jobs of a rare type are found in order, page by page, beside many of another', async () => {
+  await using t = await filled()
+  const rare = defineJob({ type: 'rare', queue: queues.mail, payload: z.object({}) })
+  const millrace = t.client([mail, rare])
+  const ids: string[] = []
+  for (let i = 0; i < 4; i++) {
+    const { id } = await millrace.enqueue(rare, {})
+    if (i < 3) await millrace.cancel(id, { by: 'test' })
+    ids.unshift(id)
+  }
+  const first = await millrace.search.jobs('type:rare', { limit: 3 })
+  expect(first.jobs.map(({ id }) => id)).toEqual(ids.slice(0, 3))
+  const rest = await millrace.search.jobs('type:rare', { limit: 3, after: first.next ?? '' })
+  expect(rest.jobs.map(({ id }) => id)).toEqual(ids.slice(3))
+  expect((await millrace.search.jobs('type:rare,mail', { limit: 5, order: 'oldest' })).jobs[0]?.id).toBe('1')
+})
