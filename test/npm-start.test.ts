@@ -4,7 +4,10 @@ import { testDatabase } from 'millrace/testing'
 import { expect, inject, test } from 'vitest'
 import { startScript } from './support/start-script.ts'
 
-test('npm start runs Village Homepage against its sandbox, and stops in order', async () => {
+/** Of a start on a machine that is busy with other tests. */
+const SLOWLY = { timeout: 90_000 }
+
+test('npm start runs Village Homepage against its sandbox, and stops in order', SLOWLY, async () => {
   await using database = await testDatabase({ server: inject('serverUrl') })
   await using village = await startScript('start', { databaseUrl: database.url })
   expect(village.line('Workload')).toBe('village-homepage')
@@ -19,7 +22,7 @@ test('npm start runs Village Homepage against its sandbox, and stops in order', 
   expect(output).toContain('the worker has stopped')
 })
 
-test('npm run start:tenants runs the order desk', async () => {
+test('npm run start:tenants runs the order desk', SLOWLY, async () => {
   await using database = await testDatabase({ server: inject('serverUrl') })
   await using desk = await startScript('start:tenants', { databaseUrl: database.url })
   expect(desk.line('Workload')).toBe('order desk')
