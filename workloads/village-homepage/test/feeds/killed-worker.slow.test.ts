@@ -8,7 +8,8 @@ import { items, rss } from '../support/feed-server.ts'
 import { feedSetup } from '../support/feeds.ts'
 
 const MODULE = fileURLToPath(new URL('../../dist/src/index.js', import.meta.url))
-const ITEMS = 2_000
+/** As many as a source keeps by default. */
+const ITEMS = 1_000
 /** Milliseconds from the answer of the feed until the kill. A job that has seen more of its workers die is suspected. */
 const KILLS = [40, 200]
 
