@@ -96,7 +96,7 @@ function Compared({ before, after }: { before: Attempt; after: Attempt }) {
   const same = facts.filter((fact) => fact.before === fact.after)
   return (
     <>
-      <p className="changed">{sentenceOf(changed)}</p>
+      <p className="changed">{sentenceOf(changed, same)}</p>
       {changed.length > 0 && (
         <table className="cmp">
           <caption className="vh">
@@ -141,14 +141,16 @@ function Compared({ before, after }: { before: Attempt; after: Attempt }) {
   )
 }
 
-function sentenceOf(changed: readonly Fact[]): string {
-  const isNews = changed.filter(({ name }) => name !== 'took')
+function sentenceOf(changed: readonly Fact[], same: readonly Fact[]): string {
+  // The fingerprint leaves out numbers and ids: with the same one, it is the same failure.
+  const isAlike = same.some(({ name }) => name === 'fingerprint')
+  const isNews = changed.filter(({ name }) => name !== 'took' && !(isAlike && name === 'error'))
   if (isNews.length === 0)
-    return 'Both failed in the same way, at the same place, on the same worker. Trying again alone will hardly help.'
-  const isSameError = !changed.some(({ name }) => name === 'error' || name === 'thrown at')
+    return `Both failed in the same way, at the same place, on the same worker${isAlike && changed.some(({ name }) => name === 'error') ? '; only details of the message differ' : ''}.`
+  const isSameError = isAlike || !changed.some(({ name }) => name === 'error' || name === 'thrown at')
   const nouns = isNews.map(({ noun }) => noun)
   const text = `${listed(nouns)} changed between the two`
-  return `${text.charAt(0).toUpperCase()}${text.slice(1)}${isSameError ? '; the error did not.' : '.'}`
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}${isSameError ? '; the failure is the same.' : '.'}`
 }
 
 type Workers = ReadonlyMap<string, { host: string; pid: number; version: string }>
