@@ -39,12 +39,25 @@ export function fairnessWork(session: Session, now: Now, { queues, tenant }: Fai
   return session.run('fairnessWork', [now, textArray(queues), tenant])
 }
 
-export function fairnessRuns(
+export async function fairnessRuns(
   session: Session,
   now: Now,
   { queues, tenant, spanMs }: FairnessScope & { spanMs: number },
 ): Promise<TenantRunsRow[]> {
-  return session.run('fairnessRuns', [now, spanMs, textArray(queues), tenant])
+  const rows = await session.run<Omit<TenantRunsRow, 'waits'> & { buckets: [at: number, count: number][] }>(
+    'fairnessRuns',
+    [now, spanMs, textArray(queues), tenant],
+  )
+  return rows.map(({ buckets, ...row }) => ({ ...row, waits: histogramOf(buckets) }))
+}
+
+function histogramOf(buckets: readonly (readonly [at: number, count: number])[]): number[] {
+  const waits: number[] = []
+  for (const [at, count] of buckets) {
+    while (waits.length < at) waits.push(0)
+    waits[at - 1] = count
+  }
+  return waits
 }
 
 export interface FairnessFacts {

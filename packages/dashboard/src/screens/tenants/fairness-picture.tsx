@@ -26,6 +26,12 @@ export function FairnessPicture({ fairness, slaMs }: { fairness: Fairness; slaMs
       title="Does anyone wait who asks for no more than a fair share?"
       aside={
         <p className="legend">
+          {slaMs !== null && (
+            <span>
+              <i className="look" />
+              look here first: waits beyond {formatDuration(slaMs)}
+            </span>
+          )}
           <span>
             <i className="few" />
             few tenants
@@ -74,10 +80,6 @@ export function FairnessPicture({ fairness, slaMs }: { fairness: Fairness; slaMs
               />
             ))}
           </svg>
-          <span className="cap first" aria-hidden="true">
-            <b>Look here first</b>
-            {slaMs !== null && <span className="wide">: asks for little and waits beyond {formatDuration(slaMs)}</span>}
-          </span>
           <span className="cap last wide" aria-hidden="true">
             asks for more than it is due
           </span>
