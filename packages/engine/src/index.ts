@@ -342,7 +342,7 @@ export type { OnExcess, Tenant, TenantFilter, TenantLimit, TenantSlots } from '.
 export type { SnapshotHolder } from './store/upkeep.ts'
 export type { DeadLetterVitals, StuckRun, WorkerDeath } from './store/vitals.ts'
 export type { WorkerRequest } from './store/workers.ts'
-export type { StartedWorkflow, WorkflowFilter, WorkflowStep } from './store/workflows.ts'
+export type { StartedWorkflow, StepTimes, WorkflowFilter, WorkflowStep } from './store/workflows.ts'
 export type { Finding, Health, HealthArea, HealthFigures, Verdict } from './verdict.ts'
 export { VERSION as version } from './version.ts'
 export { type WorkSettings, workSettingsFrom } from './work-env.ts'

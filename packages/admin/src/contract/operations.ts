@@ -94,6 +94,7 @@ export const contract = {
   workflows: {
     list: workflows.list,
     get: workflows.get,
+    times: workflows.times,
     signal: workflows.signal,
     cancel: workflows.cancel,
     resume: workflows.resume,

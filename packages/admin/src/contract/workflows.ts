@@ -85,6 +85,36 @@ export const get = endpoint({
   output: workflow.extend({ input: forOperators, steps: z.array(step) }),
 })
 
+export const times = endpoint({
+  method: 'GET',
+  path: `${WORKFLOWS}/:id/times`,
+  permission: 'viewer',
+  scope: 'tenant',
+  summary: 'Show when the jobs of each step of a workflow ran, and those that undid it',
+  input: z.object({ id }),
+  output: z.object({
+    steps: z.array(
+      z.object({
+        name: z.string(),
+        kind: z.enum(['do', 'undo']),
+        type: z.string().nullable(),
+        queue: z.string().nullable(),
+        jobs: z.number(),
+        retried: z.number(),
+        enqueuedAt: time.nullable(),
+        startedAt: time.nullable(),
+        endedAt: time.nullable().describe('Null while one of its jobs lives'),
+        p50Ms: z.number().nullable(),
+        p95Ms: z.number().nullable(),
+        maxMs: z.number().nullable(),
+        slowestJobId: z.string().nullable(),
+        states: z.string().describe('A letter for each job: r runs or waits, c completed, f failed, x cancelled'),
+        spread: z.array(z.number()).describe('How many runs took how long, up to the longest, in 16 parts'),
+      }),
+    ),
+  }),
+})
+
 export const cancel = endpoint({
   method: 'POST',
   path: `${WORKFLOWS}/:id/cancel`,

@@ -12,7 +12,7 @@ import { queueRoute, queuesRoute } from '../screens/queues/route.ts'
 import { schedulesRoute } from '../screens/schedules/route.ts'
 import { tenantRoute, tenantsRoute } from '../screens/tenants/route.ts'
 import { workersRoute } from '../screens/workers/route.ts'
-import { workflowsRoute } from '../screens/workflows/route.ts'
+import { workflowRoute, workflowsRoute } from '../screens/workflows/route.ts'
 import { NotFound, ScreenError, ScreenPending } from './fallbacks.tsx'
 import { rootRoute } from './root-route.tsx'
 
@@ -27,6 +27,7 @@ const routes = [
   tenantsRoute,
   tenantRoute,
   workflowsRoute,
+  workflowRoute,
   schedulesRoute,
   workersRoute,
   budgetsRoute,

@@ -17,6 +17,19 @@ const jobWith = (query: string) => async (page: Page, url: string) => {
   return `/admin/jobs/${jobs[0]?.id}`
 }
 
+const workflowIn =
+  (status: string, tenant = '') =>
+  async (page: Page, url: string) => {
+    const answer = await page.request.get(
+      `${url}/admin/api/workflows?status=${encodeURIComponent(status)}${tenant && `&tenant=${tenant}`}&limit=1`,
+    )
+    const { workflows } = (await answer.json()) as { workflows: { id: string }[] }
+    return `/admin/workflows/${workflows[0]?.id}`
+  }
+const graphShown = async (page: Page) => {
+  await page.getByRole('region', { name: 'Graph of the steps' }).waitFor()
+}
+
 export const shots: readonly Shot[] = [
   { name: 'overview', path: '/admin/' },
   { name: 'jobs', path: '/admin/jobs', isWindow: true },
@@ -46,7 +59,17 @@ export const shots: readonly Shot[] = [
   { name: 'queue', path: '/admin/queues/default' },
   { name: 'tenants', path: '/admin/tenants?queue=default' },
   { name: 'tenant', path: '/admin/tenants/thistle-and-twine' },
-  { name: 'workflows', path: '/admin/workflows' },
+  {
+    name: 'workflows',
+    path: '/admin/workflows',
+    async prepare(page) {
+      await page.getByRole('table').waitFor()
+    },
+  },
+  { name: 'workflow-failed', path: workflowIn('failed'), prepare: graphShown },
+  { name: 'workflow-rolling-back', path: workflowIn('rolling back'), prepare: graphShown },
+  { name: 'workflow-rolled-back', path: workflowIn('rolled back'), prepare: graphShown },
+  { name: 'workflow-large', path: workflowIn('running', 'copper-kettle'), prepare: graphShown },
   { name: 'schedules', path: '/admin/schedules' },
   { name: 'workers', path: '/admin/workers' },
   { name: 'budgets', path: '/admin/budgets' },

@@ -7,11 +7,13 @@ import type { Events } from '../events.ts'
 import { isJobId } from '../store/job-id.ts'
 import {
   type StartedWorkflow,
+  type StepTimes,
   type WorkflowFilter,
   type WorkflowStep,
   workflowGet,
   workflowList,
   workflowStepList,
+  workflowTimes,
 } from '../store/workflows.ts'
 import { fixedChain } from '../workflow/chain.ts'
 import type { WorkflowDefinition, WorkflowInput } from '../workflow/definition.ts'
@@ -97,6 +99,11 @@ export class Workflows {
     // Every workflow has steps: this one was forgotten just now.
     if (steps.length === 0) return undefined
     return { ...found, input: shown(this.#services.registry, '', found.input), steps }
+  }
+
+  /** When the jobs of each step ran, and those that undid it; steps that wait without jobs have none. Empty: there is no such workflow. */
+  async times(id: string): Promise<StepTimes[]> {
+    return isJobId(id) ? workflowTimes(this.#services.db, id) : []
   }
 
   /** A page, newest first. For the next one pass the id of its last workflow as `before`. Default 50, at most 1000. */

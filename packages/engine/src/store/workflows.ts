@@ -279,6 +279,53 @@ export interface WorkflowStep {
 
 const JOBS_TOLD = 100
 
+/** When the jobs of a step ran, or those that undid it. */
+export interface StepTimes {
+  /** The step's name. */
+  name: string
+  kind: 'do' | 'undo'
+  /** Null: its jobs are gone. Of a step that is a workflow: the workflow's name. */
+  type: string | null
+  queue: string | null
+  jobs: number
+  /** Jobs that needed more than one attempt. */
+  retried: number
+  enqueuedAt: Date | null
+  startedAt: Date | null
+  /** Null while one of its jobs lives. */
+  endedAt: Date | null
+  /** How long runs took: the middle one, the one that 95 % stay below, and the longest. */
+  p50Ms: number | null
+  p95Ms: number | null
+  maxMs: number | null
+  slowestJobId: string | null
+  /** A letter for each job, in order: r runs or waits, c completed, f failed, x cancelled. At most 5000. */
+  states: string
+  /** How many runs took how long: 16 equal parts from 0 to the longest. Empty: nothing has run. */
+  spread: number[]
+}
+
+const TIMED = 5_000
+const PARTS = 16
+
+export async function workflowTimes(session: Session, workflowId: string): Promise<StepTimes[]> {
+  type Row = Omit<StepTimes, 'p50Ms' | 'p95Ms' | 'states' | 'spread'> & {
+    position: unknown
+    halfMs: number | null
+    mostMs: number | null
+    states: string | null
+    spread: Record<string, number> | null
+  }
+  const rows = await session.run<Row>('workflowTimes', [workflowId, TIMED])
+  return rows.map(({ position: _, halfMs, mostMs, states, spread, ...row }) => ({
+    ...row,
+    p50Ms: halfMs,
+    p95Ms: mostMs,
+    states: states ?? '',
+    spread: spread === null ? [] : Array.from({ length: PARTS }, (_, part) => spread[part + 1] ?? 0),
+  }))
+}
+
 export async function workflowGet(
   session: Session,
   id: string,

@@ -38,6 +38,11 @@ export const workflowRoutes: readonly Route[] = [
     return hasRole(caller, 'operator') ? { ...workflow, input } : workflow
   }),
 
+  route(workflows.times, async ({ id }, { millrace, caller }) => {
+    await visible(millrace, caller, id)
+    return { steps: await millrace.workflows.times(id) }
+  }),
+
   route(workflows.signal, async ({ id, name, payload, key }, { millrace, caller, by }) => {
     await visible(millrace, caller, id)
     return settled(id, await millrace.workflows.signal(id, name, payload, { by, ...given({ key }) }))
