@@ -8,7 +8,8 @@ import { Dialog } from '../../ui/overlay/dialog.tsx'
 import { toast } from '../../ui/overlay/toasts.tsx'
 import { ErrorState } from '../../ui/states.tsx'
 import { counted } from '../../ui/text/format.ts'
-import { rollbackOf, type Step, type WorkflowDetails } from './workflow-data.ts'
+import { rollbackOf } from './rollback.ts'
+import type { Step, WorkflowDetails } from './workflow-data.ts'
 
 export interface WorkflowDialogProps {
   workflow: WorkflowDetails

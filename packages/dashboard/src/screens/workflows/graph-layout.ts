@@ -1,7 +1,8 @@
 // Where the nodes and edges of a workflow's graph lie. Steps that do the same between the same steps are one node, so that 500 of
 // them side by side can be read. The undos have a lane of their own, and go upwards.
 import dagre from '@dagrejs/dagre'
-import { rollbackOf, type Step, type Times, type WorkflowDetails } from './workflow-data.ts'
+import { rollbackOf } from './rollback.ts'
+import type { Step, Times, WorkflowDetails } from './workflow-data.ts'
 
 export interface GraphNode {
   readonly key: string
@@ -37,22 +38,8 @@ const UNDO_WIDTH = 132
 
 export function graphOf(workflow: WorkflowDetails, times: readonly Times[]): Graph {
   const groups = grouped(workflow.steps, times)
-  const layout = new dagre.graphlib.Graph<Record<string, unknown>>()
-  layout.setGraph({ rankdir: 'TB', nodesep: 14, ranksep: 30, marginx: 2, marginy: 2 })
-  layout.setDefaultEdgeLabel(() => ({}))
-  const ownerOf = new Map(groups.flatMap(({ key, steps }) => steps.map(({ name }) => [name, key] as const)))
-  for (const { key, steps } of groups) layout.setNode(key, { width: NODE.width, height: heightOf(steps) })
-  for (const { key, steps } of groups)
-    for (const parent of Object.keys(steps[0]?.after ?? {})) layout.setEdge(ownerOf.get(parent) as string, key)
-  dagre.layout(layout)
-  const nodes = groups.map(({ key, steps }): GraphNode => {
-    const { x, y, width, height } = layout.node(key) as { x: number; y: number; width: number; height: number }
-    return { key, kind: 'step', steps, x: x - width / 2, y: y - height / 2, width, height }
-  })
-  const edges = layout.edges().map(({ v, w }): GraphEdge => {
-    const { points } = layout.edge(v, w) as { points: { x: number; y: number }[] }
-    return { key: `${v} ${w}`, kind: 'forward', path: smooth(points) }
-  })
+  const { places, edges } = placesOf(groups)
+  const nodes = groups.map(({ key, steps }): GraphNode => ({ key, kind: 'step', steps, ...(places.get(key) as Place) }))
   const forward = Math.max(0, ...nodes.map(({ x, width }) => x + width))
   const undo = undoLane(workflow, nodes, forward)
   const all = [...nodes, ...undo.nodes]
@@ -67,6 +54,79 @@ export function graphOf(workflow: WorkflowDetails, times: readonly Times[]): Gra
 function heightOf(steps: readonly Step[]): number {
   const cells = Math.min(CELLS.most, steps.length > 1 ? steps.length : (steps[0]?.jobs ?? 0))
   return cells > 1 ? NODE.height + CELLS.gap + Math.ceil(cells / CELLS.perRow) * CELLS.row : NODE.height
+}
+
+interface Place {
+  readonly x: number
+  readonly y: number
+  readonly width: number
+  readonly height: number
+}
+
+interface Layout {
+  readonly places: ReadonlyMap<string, Place>
+  readonly edges: readonly GraphEdge[]
+}
+
+/** With more nodes a good layout takes seconds: they stand in rows. */
+const MANY = 120
+const GAP = { x: 14, y: 30 }
+/** While a workflow runs, its graph stays as it is: it is laid out once. */
+let last: { readonly structure: string; readonly layout: Layout } | undefined
+
+function placesOf(groups: readonly Group[]): Layout {
+  const structure = JSON.stringify(groups.map(({ key, steps }) => [key, heightOf(steps), steps[0]?.after]))
+  if (last?.structure !== structure)
+    last = { structure, layout: groups.length > MANY ? inRows(groups) : laidOut(groups) }
+  return last.layout
+}
+
+function laidOut(groups: readonly Group[]): Layout {
+  const layout = new dagre.graphlib.Graph<Record<string, unknown>>()
+  layout.setGraph({ rankdir: 'TB', nodesep: GAP.x, ranksep: GAP.y, marginx: 2, marginy: 2 })
+  layout.setDefaultEdgeLabel(() => ({}))
+  const ownerOf = new Map(groups.flatMap(({ key, steps }) => steps.map(({ name }) => [name, key] as const)))
+  for (const { key, steps } of groups) layout.setNode(key, { width: NODE.width, height: heightOf(steps) })
+  for (const { key, steps } of groups)
+    for (const parent of Object.keys(steps[0]?.after ?? {})) layout.setEdge(ownerOf.get(parent) as string, key)
+  dagre.layout(layout)
+  const places = groups.map(({ key }): [string, Place] => {
+    const { x, y, width, height } = layout.node(key) as unknown as Place
+    return [key, { x: x - width / 2, y: y - height / 2, width, height }]
+  })
+  const edges = layout.edges().map(({ v, w }): GraphEdge => {
+    const { points } = layout.edge(v, w) as { points: { x: number; y: number }[] }
+    return { key: `${v} ${w}`, kind: 'forward', path: smooth(points) }
+  })
+  return { places: new Map(places), edges }
+}
+
+/** Each below all that come before it. */
+function inRows(groups: readonly Group[]): Layout {
+  const ownerOf = new Map(groups.flatMap(({ key, steps }) => steps.map(({ name }) => [name, key] as const)))
+  const parentsOf = ({ steps }: Group) => Object.keys(steps[0]?.after ?? {}).map((name) => ownerOf.get(name) as string)
+  const rows: Group[][] = []
+  const rowOf = new Map<string, number>()
+  for (const group of groups) {
+    const row = Math.max(-1, ...parentsOf(group).map((parent) => rowOf.get(parent) ?? -1)) + 1
+    rowOf.set(group.key, row)
+    rows[row] = [...(rows[row] ?? []), group]
+  }
+  const places = new Map<string, Place>()
+  let y = 2
+  for (const row of rows) {
+    for (const [i, { key, steps }] of row.entries())
+      places.set(key, { x: 2 + i * (NODE.width + GAP.x), y, width: NODE.width, height: heightOf(steps) })
+    y += Math.max(...row.map(({ steps }) => heightOf(steps))) + GAP.y
+  }
+  const edges = groups.flatMap((group) =>
+    parentsOf(group).map((parent): GraphEdge => {
+      const [from, to] = [places.get(parent) as Place, places.get(group.key) as Place]
+      const path = `M${from.x + from.width / 2} ${from.y + from.height}L${to.x + to.width / 2} ${to.y}`
+      return { key: `${parent} ${group.key}`, kind: 'forward', path }
+    }),
+  )
+  return { places, edges }
 }
 
 interface Group {

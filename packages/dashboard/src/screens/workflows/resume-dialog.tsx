@@ -10,7 +10,8 @@ import { Dialog } from '../../ui/overlay/dialog.tsx'
 import { ErrorState } from '../../ui/states.tsx'
 import { counted, formatDuration, listed } from '../../ui/text/format.ts'
 import { useChange, type WorkflowDialogProps } from './change-dialogs.tsx'
-import { resumeOf, rollbackOf, type Step, type Times, tookMs, type WorkflowDetails } from './workflow-data.ts'
+import { resumeOf, rollbackOf, tookMs } from './rollback.ts'
+import type { Step, Times, WorkflowDetails } from './workflow-data.ts'
 
 type Props = WorkflowDialogProps & { times: readonly Times[] }
 

@@ -6,7 +6,8 @@ import { Icon } from '../../ui/icon.tsx'
 import { useNow } from '../../ui/text/clock.ts'
 import { counted, formatDuration, roughDuration } from '../../ui/text/format.ts'
 import { ResumeDialog } from './resume-dialog.tsx'
-import { rollbackOf, type Step, type Times, tookMs, undoLeftMs, type WorkflowDetails } from './workflow-data.ts'
+import { rollbackOf, tookMs, undoLeftMs } from './rollback.ts'
+import type { Step, Times, WorkflowDetails } from './workflow-data.ts'
 
 export function RollbackBanner({ workflow, times }: { workflow: WorkflowDetails; times: readonly Times[] }) {
   const may = useMay()

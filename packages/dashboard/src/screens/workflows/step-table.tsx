@@ -9,9 +9,10 @@ import { useQueueClass } from '../../ui/queue-colour.ts'
 import { useNow, useTimeZone } from '../../ui/text/clock.ts'
 import { Duration } from '../../ui/text/figures.tsx'
 import { counted, formatClock, formatDuration, formatNumber } from '../../ui/text/format.ts'
+import { rollbackOf } from './rollback.ts'
 import { LookBadge, stepLook, undoLook } from './states.tsx'
 import { type Timescale, timescale } from './timescale.ts'
-import { hasEnded, rollbackOf, type Step, type Times, type WorkflowDetails } from './workflow-data.ts'
+import { hasEnded, type Step, type Times, type WorkflowDetails } from './workflow-data.ts'
 
 const route = getRouteApi('/workflows/$id')
 

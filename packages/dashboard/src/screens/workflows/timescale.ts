@@ -58,7 +58,12 @@ function interpolate(from: readonly number[], to: readonly number[], value: numb
   const last = from.length - 1
   if (value <= (from[0] as number)) return to[0] as number
   if (value >= (from[last] as number)) return to[last] as number
-  const next = from.findIndex((each) => each > value)
+  let [low, next] = [0, last]
+  while (next - low > 1) {
+    const middle = (low + next) >> 1
+    if ((from[middle] as number) <= value) low = middle
+    else next = middle
+  }
   const [a, b] = [from[next - 1] as number, from[next] as number]
   const [c, d] = [to[next - 1] as number, to[next] as number]
   return c + ((value - a) / (b - a)) * (d - c)

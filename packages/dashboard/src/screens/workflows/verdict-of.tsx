@@ -1,7 +1,8 @@
 // How a workflow stands, in a sentence.
 import type { ReactNode } from 'react'
 import { Em } from '../../ui/verdict.tsx'
-import { rollbackOf, type Step, type WorkflowDetails } from './workflow-data.ts'
+import { rollbackOf } from './rollback.ts'
+import type { Step, WorkflowDetails } from './workflow-data.ts'
 
 export function sentenceOf(workflow: WorkflowDetails): ReactNode {
   const { status, stopping, steps } = workflow

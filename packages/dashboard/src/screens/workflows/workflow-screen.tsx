@@ -22,7 +22,8 @@ import { RollbackBanner } from './rollback-banner.tsx'
 import { StepTable } from './step-table.tsx'
 import { sentenceOf } from './verdict-of.tsx'
 import './workflow.css'
-import { hasEnded, rollbackOf, type Times, useWorkflow, type WorkflowDetails } from './workflow-data.ts'
+import { rollbackOf } from './rollback.ts'
+import { hasEnded, type Times, useWorkflow, type WorkflowDetails } from './workflow-data.ts'
 
 const route = getRouteApi('/workflows/$id')
 /** With the layout library, which nothing else needs. */
