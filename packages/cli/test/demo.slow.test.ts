@@ -18,7 +18,7 @@ test('demo goes on with a database that it has filled before: it runs a worker a
     .not.toEqual([])
   demo.signal('SIGINT')
   expect(await demo.ended()).toMatchObject({ code: 0 })
-})
+}, 60_000)
 
 test('demo --fill-only fills a database and ends', async () => {
   await using database = await freshDatabase({ migrated: false })
@@ -26,4 +26,4 @@ test('demo --fill-only fills a database and ends', async () => {
   expect(filled).toMatchObject({ code: 0, err: expect.stringMatching(/a week of 300 jobs …\nFilled in [\d.]+ s\.\n/) })
   await using millrace = createMillrace({ database: database.url, jobs: [] })
   expect(await millrace.tenants.get('moss-lane-records')).toMatchObject({ status: 'suspended' })
-})
+}, 60_000)
