@@ -69,6 +69,8 @@ function Overview({ vitals }: { vitals: Vitals }) {
   const isEmpty =
     vitals.queues.every(({ waiting, running }) => waiting + running === 0) && vitals.deadLetters.pending === 0
   if (isEmpty && day.data?.total.runs === 0) return <Welcome types={types.data?.types.map(({ name }) => name) ?? []} />
+  // Lines that come one after the other would push the queues down.
+  if ([health, groups, rollingBack].some(({ isPending }) => isPending)) return <Loading />
   const others = items.filter(({ tone }) => tone === 'fail' || tone === 'late').length
   return (
     <>
