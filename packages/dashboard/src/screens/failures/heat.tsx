@@ -50,7 +50,9 @@ export function Heat() {
               </td>
               {counts.map((count, index) => (
                 <td key={WINDOWS[index]} className="r">
-                  {count === 0 ? (
+                  {count === null ? (
+                    <span className="faint">…</span>
+                  ) : count === 0 ? (
                     <span className="zero">0</span>
                   ) : (
                     <Link
@@ -73,12 +75,12 @@ export function Heat() {
 const level = (count: number) => (count >= 100 ? 3 : count >= 20 ? 2 : 1)
 
 function rowsOf(read: readonly (Runs | undefined)[]) {
-  const rows = new Map<string, { type: string; queue: string; counts: number[] }>()
+  const rows = new Map<string, { type: string; queue: string; counts: (number | null)[] }>()
   read.forEach((report, index) => {
     for (const { type, queue, dead } of report?.types ?? []) {
       if (dead === 0) continue
       const key = `${queue} ${type}`
-      const row = rows.get(key) ?? { type, queue, counts: WINDOWS.map(() => 0) }
+      const row = rows.get(key) ?? { type, queue, counts: read.map((each) => (each === undefined ? null : 0)) }
       row.counts[index] = dead
       rows.set(key, row)
     }

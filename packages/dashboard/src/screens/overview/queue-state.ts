@@ -32,7 +32,7 @@ const isSystem = (queue: string) => queue === 'millrace' || queue.startsWith('mi
 /** In the order of their priorities, so that each keeps its place. */
 export function queueStates(vitals: Vitals, priorities: ReadonlyMap<string, number>): QueueState[] {
   const rank = ({ queue }: QueueVitals) => priorities.get(queue) ?? Number.MAX_SAFE_INTEGER
-  return vitals.queues
+  return [...vitals.queues]
     .sort((a, b) => rank(a) - rank(b) || a.queue.localeCompare(b.queue))
     .map((queue) => stateOf(queue, vitals))
     .filter(({ vitals: { queue }, state }) => !isSystem(queue) || state === 'late' || state === 'unserved')
