@@ -63,14 +63,14 @@ test('what LOW and BULK failed at, and what the budget stopped, is one digest a 
     await using e = await escalating(t, { clock })
     await t.sql(`insert into ai_usage_tracking (month, provider, estimated_cost_cents, budget_limit_cents)
       values ('2026-11-01', 'anthropic', 500, 500)`)
-    const [click, image] = [
-      await e.millrace.enqueue(CLICK_ROLLUP, {}),
-      await e.millrace.enqueue(IMAGE_PROCESSING, {
-        media_id: '5f0f6f2e-6f0c-4c58-9d3a-0e1f5b7a9c11',
-        kind: 'listing',
-      }),
+    // Later than the test lasts: no worker takes them before they are failed by hand.
+    const delay = '1h'
+    const image = { media_id: '5f0f6f2e-6f0c-4c58-9d3a-0e1f5b7a9c11', kind: 'listing' } as const
+    const waiting = [
+      await e.millrace.enqueue(CLICK_ROLLUP, {}, { delay }),
+      await e.millrace.enqueue(IMAGE_PROCESSING, image, { delay }),
     ]
-    for (const { id } of [click, image]) await e.millrace.fail(id, { by: 'ann', reason: 'broken', final: true })
+    for (const { id } of waiting) await e.millrace.fail(id, { by: 'ann', reason: 'broken', final: true })
     const { id } = await e.millrace.enqueue(AI_TAGGING, { trigger: 'manual' })
     expect(await e.millrace.result(id)).toMatchObject({ status: 'cancelled', reason: expect.stringMatching(/budget/i) })
     await expect.poll(async () => digestRows(e)).toBe(3)
