@@ -7,7 +7,9 @@ import { setup, type Village } from '../support/setup.ts'
 const rank = (t: Village, as_of: string) =>
   runJob(t.handler('RANK_RECALCULATION'), { as_of }, { millrace: t.millrace, dedupKey: randomUUID() })
 
-const now = async (t: Village): Promise<Date> => (await t.sql<{ now: Date }>('select now()'))[0]?.now ?? new Date()
+/** A second later: a Date has no microseconds, and what was written just now must not lie behind it. */
+const now = async (t: Village): Promise<Date> =>
+  (await t.sql<{ now: Date }>(`select now() + interval '1 second' as now`))[0]?.now ?? new Date()
 
 const itemScores = async (t: Village): Promise<number[]> =>
   (await t.sql<{ rank_score: number }>('select rank_score from village.feed_items order by published_at desc')).map(
