@@ -74,7 +74,9 @@ export class SystemJobs implements Ticker<Result> {
       if (job === undefined) return this.#later()
       const settlement = await this.#run(job, runId, stopping)
       await this.#settle(settlement)
-      if (monotonicMs() < this.#leavesUntilMs) this.#services.waker.wake([SYSTEM_QUEUE])
+      // Others look only every quarter of a minute, unless they are told that the job is free.
+      const isForOthers = stopping?.aborted === true || monotonicMs() < this.#leavesUntilMs
+      if (settlement.kind === 'requeue' && isForOthers) this.#services.waker.wake([SYSTEM_QUEUE])
       // What was put off is for the others, or for later.
       if (settlement.kind !== 'requeue' || settlement.delayMs === 0) return { isMore: true }
       this.#againAtMs = Math.max(this.#leavesUntilMs, monotonicMs() + (settlement.delayMs ?? 0))
