@@ -2,7 +2,7 @@
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 /** Files that wait more than they work. */
-const waits = /\/bench\/test\/|\/cli\/test\/(supervisor|dev-desk)|\/way-in\.test/
+const waits = /\/bench\/test\/|\/cli\/test\/(supervisor|dev-desk)/
 
 /** Spreads those that wait over the run, so that the others use the processors meanwhile, and none is left for the end. */
 export class Order extends BaseSequencer {

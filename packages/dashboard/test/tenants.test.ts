@@ -1,5 +1,5 @@
 // Tenants: who gets what share, and another weight for one of them.
-import { createMillrace } from 'millrace'
+import { createMillrace, type Millrace } from 'millrace'
 import { testDatabase } from 'millrace/testing'
 import { expect, inject } from 'vitest'
 import { browse, expectAccessible, ownSystem, test } from './support/browse.ts'
@@ -19,9 +19,19 @@ test('the shares of a queue are a picture, a table, and a list of the rules that
   expect(new URL(page.url()).searchParams.get('queue')).toBe('screenshot')
 })
 
+/** Four tenants want slots of the queue, and no worker takes their jobs away meanwhile. */
+async function fillBulk(millrace: Millrace): Promise<void> {
+  for (const { id } of await millrace.workers.list()) await millrace.workers.quiet(id, { by: 'ann', reason: 'a test' })
+  const states = async () => (await millrace.workers.list()).map(({ report }) => report?.state)
+  await expect.poll(states).toEqual(['quiet'])
+  for (const tenant of ['thistle-and-twine', 'cedar-post', 'amber-kiln', 'hollow-oak'])
+    await millrace.enqueueByType('newsletter.send', { to: 'customer-1@example.com', campaign: 'autumn' }, { tenant })
+}
+
 test('a weight previews what it would do, and what is due changes with it when it is saved; a tenant is suspended and resumed', async () => {
   await using system = await ownSystem()
   await using millrace = clientOf(system.databaseUrl)
+  await fillBulk(millrace)
   const before = (await millrace.fairness('bulk')).top.find(({ tenant }) => tenant === 'thistle-and-twine')
   await using opened = await browse('/admin/tenants/thistle-and-twine?queue=bulk', { as: 'operator', system })
   const { page } = opened
