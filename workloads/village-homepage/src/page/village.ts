@@ -1,6 +1,6 @@
 // The page /village: server-rendered, the same without script, and refreshed block by block with it.
 import type { Page, PageContext } from '@millrace/admin'
-import { TAG_CATEGORIES } from '../tagging/categories.ts'
+import { CATEGORIES } from '../tagging/tags.ts'
 import type { VillageParts } from '../village-parts.ts'
 import { answer } from './answer.ts'
 import { assetOf } from './assets.ts'
@@ -41,7 +41,7 @@ function viewOf(parts: VillageParts, { millrace, basePath }: PageContext, url: U
   const { clock, site } = parts
   return {
     ...{ parts, millrace, basePath, now: clock.now(), showsJobs: site.showsJobs },
-    category: TAG_CATEGORIES.find((each) => each === asked),
+    category: CATEGORIES.find((each) => each === asked),
     onError: (error, block) => site.logger?.error({ err: error, block }, 'a block of the village page failed'),
   }
 }
