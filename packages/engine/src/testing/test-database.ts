@@ -84,11 +84,7 @@ interface Template {
  * any more, which is also what makes it quick to copy; one that somebody left half-made is made anew.
  */
 async function ensureTemplate(server: string, schema: string): Promise<Template> {
-  const version = createHash('sha256')
-    .update(JSON.stringify([schema, migrationFiles]))
-    .digest('hex')
-    .slice(0, 16)
-  const name = `millrace_template_${version}`
+  const name = templateName(schema)
   const found = await findTemplate(admin(server), name)
   if (found !== undefined) return found
   const client = await admin(server).connect()
@@ -100,6 +96,14 @@ async function ensureTemplate(server: string, schema: string): Promise<Template>
     // The lock ends with its connection.
     client.release(true)
   }
+}
+
+export function templateName(schema: string): string {
+  const version = createHash('sha256')
+    .update(JSON.stringify([schema, migrationFiles]))
+    .digest('hex')
+    .slice(0, 16)
+  return `millrace_template_${version}`
 }
 
 async function findTemplate(db: pg.Pool | pg.PoolClient, name: string): Promise<Template | undefined> {

@@ -3,8 +3,9 @@ import { promisify } from 'node:util'
 import { createMillrace, defineJob, defineQueues, implement } from 'millrace'
 import { drain, testDatabase } from 'millrace/testing'
 import pg from 'pg'
-import { beforeAll, describe, expect, inject, test } from 'vitest'
+import { describe, expect, inject, test } from 'vitest'
 import { z } from 'zod'
+import { templateName } from '#src/testing/test-database'
 
 const task = defineJob({ type: 'task', queue: defineQueues({ default: {} }).default, payload: z.object({}) })
 const server = inject('serverUrl')
@@ -17,30 +18,13 @@ async function query(url: string, text: string): Promise<Record<string, unknown>
   return rows
 }
 
-const templates = async () =>
-  (await query(server, `select datname from pg_database where datname like 'millrace\\_template\\_%' order by 1`)).map(
-    ({ datname }) => datname as string,
-  )
+const exists = async (template: string) =>
+  (await query(server, `select from pg_database where datname = '${template}'`)).length === 1
 
 /** A schema that no other test uses has a template that no other test uses. */
 const ownSchema = () => `s${Math.random().toString(36).slice(2, 8)}`
 
-async function withOwnTemplate<Result>(schema: string, make: () => Promise<Result>): Promise<[string, Result]> {
-  // Other files run beside this one, and may make the template of the usual schema meanwhile: now it is there.
-  await (await testDatabase({ server })).drop()
-  const before = await templates()
-  const made = await make()
-  const added = (await templates()).filter((name) => !before.includes(name))
-  expect(added, schema).toHaveLength(1)
-  return [added[0] as string, made]
-}
-
 const dropTemplate = (name: string) => query(server, `drop database ${name} with (force)`)
-
-// Another test file may be the first to need the usual template: it must not appear while we count.
-beforeAll(async () => {
-  await using _ = await testDatabase({ server })
-})
 
 /** Runs a program that prints, beside this package. */
 async function program(text: string, env: NodeJS.ProcessEnv): Promise<string> {
@@ -71,10 +55,12 @@ describe('testDatabase', () => {
 
   test('makes one template for everybody who asks at once, and uses it again', async () => {
     const schema = ownSchema()
-    const make = () => Promise.all([1, 2, 3].map(() => testDatabase({ server, schema })))
-    const [template, databases] = await withOwnTemplate(schema, make)
+    const template = templateName(schema)
+    expect(await exists(template)).toBe(false)
+    const databases = await Promise.all([1, 2, 3].map(() => testDatabase({ server, schema })))
+    const [made] = await query(server, `select oid from pg_database where datname = '${template}'`)
     const later = await testDatabase({ server, schema })
-    expect(await templates()).toContain(template)
+    expect(await query(server, `select oid from pg_database where datname = '${template}'`)).toEqual([made])
     expect(await query(later.url, `select from ${schema}.job`)).toEqual([])
     await Promise.all([...databases, later].map((database) => database.drop()))
     await dropTemplate(template)
@@ -82,8 +68,9 @@ describe('testDatabase', () => {
 
   test('makes a template anew that somebody left half-made', async () => {
     const schema = ownSchema()
-    const [template, first] = await withOwnTemplate(schema, () => testDatabase({ server, schema }))
-    await first.drop()
+    const template = templateName(schema)
+    await (await testDatabase({ server, schema })).drop()
+    expect(await exists(template)).toBe(true)
     await dropTemplate(template)
     await query(server, `create database ${template}`)
     await using database = await testDatabase({ server, schema })
@@ -93,8 +80,9 @@ describe('testDatabase', () => {
 
   test('copies a template of last week and adds the partitions of this one', async () => {
     const schema = ownSchema()
-    const [template, first] = await withOwnTemplate(schema, () => testDatabase({ server, schema }))
-    await first.drop()
+    const template = templateName(schema)
+    await (await testDatabase({ server, schema })).drop()
+    expect(await exists(template)).toBe(true)
     await query(server, `alter database ${template} allow_connections true`)
     const url = new URL(server)
     url.pathname = `/${template}`
