@@ -1,0 +1,7 @@
+// The worker's workload: `millrace dev` and `millrace work` load it.
+import { lipasHandlers } from './handlers.ts'
+import { type LipasOptions, lipas } from './lipas.ts'
+
+export { type LipasOptions, lipas }
+
+export default lipas({ handlers: lipasHandlers })

@@ -1,0 +1,70 @@
+// LIPAS as a workload: what is declared, and what is started and stopped, in order.
+import type { StartContext, Started, Workload } from '@millrace/cli/workload'
+import type { Implementation, Schedule } from 'millrace'
+import { contracts } from './contracts.ts'
+import { addressesOf, mayUseSandbox, missing, type SandboxVariables } from './outside/addresses.ts'
+import { type LipasSettings, readSettings, workSettings } from './settings.ts'
+import { LipasSystem } from './system.ts'
+
+/** What stands in for outside services under `millrace dev`. */
+export interface RunningSandbox {
+  /** Of its page. */
+  readonly url: string
+  readonly variables: SandboxVariables
+  stop(): Promise<void>
+}
+
+export interface LipasOptions {
+  /** Default: the LIPAS_* variables of this process. */
+  readonly settings?: LipasSettings
+  /** The handlers, made for the system. Left out in the web process, which runs no jobs. */
+  readonly handlers?: (system: LipasSystem) => Implementation[]
+  readonly schedules?: (system: LipasSystem) => Schedule[]
+  /** Starts what stands in for services without an address. Only `millrace dev` calls it. */
+  readonly sandbox?: () => Promise<RunningSandbox>
+  /** Default: the time of this machine. */
+  readonly clock?: LipasSystem['clock']
+}
+
+const MIGRATIONS = new URL('../../migrations/', import.meta.url)
+
+export function lipas(options: LipasOptions = {}): Workload {
+  const { settings = readSettings(), clock } = options
+  const system = new LipasSystem(settings, clock)
+  const handlers = options.handlers?.(system) ?? []
+  const built = new Set(handlers.map(({ contract }) => contract.type))
+  return {
+    name: 'lipas',
+    version: '0.1.0',
+    migrations: { schema: 'lipas', folder: MIGRATIONS },
+    jobs: [...contracts],
+    handlers,
+    schedules: options.schedules?.(system) ?? [],
+    settings: { ...workSettings, timeouts: only(workSettings.timeouts ?? {}, built) },
+    start: (context) => start(system, context, options),
+  }
+}
+
+/** A timeout of a type that this process does not run would be refused. */
+const only = <Value>(all: Readonly<Record<string, Value>>, names: ReadonlySet<string>): Record<string, Value> =>
+  Object.fromEntries(Object.entries(all).filter(([name]) => names.has(name)))
+
+async function start(system: LipasSystem, context: StartContext, options: LipasOptions): Promise<Started> {
+  const { settings } = system
+  const { mode, announce } = context
+  const needsSandbox = mayUseSandbox(settings, mode) && missing(settings, mode).length > 0
+  const sandbox = needsSandbox ? await options.sandbox?.() : undefined
+  try {
+    system.open({ ...context, addresses: addressesOf(settings, mode, sandbox?.variables) })
+  } catch (error) {
+    await sandbox?.stop()
+    throw error
+  }
+  if (sandbox !== undefined) announce('Sandbox', sandbox.url)
+  return {
+    async stop() {
+      await system.close()
+      await sandbox?.stop()
+    },
+  }
+}

@@ -1,0 +1,72 @@
+// The components that handlers, routes and the page get. Opened by `start`, which knows the addresses; closed when it stops.
+import { createEgress, type Egress, type EgressFetch, type EgressInit } from '@millrace/egress'
+import type { Logger, Millrace } from 'millrace'
+import { LipasDatabase } from './database/pool.ts'
+import { type Addresses, allowedOf, type Mode } from './outside/addresses.ts'
+import type { LipasSettings } from './settings.ts'
+
+export interface OpenSystem {
+  readonly millrace: Millrace
+  readonly logger: Logger
+  readonly databaseUrl: string
+  readonly mode: Mode
+  readonly addresses: Addresses
+}
+
+interface Opened extends OpenSystem {
+  readonly egress: Egress
+}
+
+export class LipasSystem {
+  readonly settings: LipasSettings
+  readonly clock: { now(): Date }
+  /** The register's own connections: handlers write in ctx.transaction instead where the job must complete with it. */
+  readonly database = new LipasDatabase()
+  #opened: Opened | undefined
+
+  constructor(settings: LipasSettings, clock: { now(): Date } = { now: () => new Date() }) {
+    this.settings = settings
+    this.clock = clock
+  }
+
+  open(given: OpenSystem): void {
+    if (this.#opened !== undefined) throw new Error('The system of LIPAS is open already.')
+    const { logger, databaseUrl, addresses } = given
+    this.database.open(databaseUrl, {
+      onError: (error) => logger.warn({ error: error.message }, 'an idle connection of LIPAS broke'),
+    })
+    this.#opened = { ...given, egress: createEgress({ allow: allowedOf(addresses), userAgent: 'lipas' }) }
+  }
+
+  /** Reaches no private address but those that are configured. */
+  readonly fetch: EgressFetch = (input: string | URL | Request, init?: EgressInit) =>
+    this.#now().egress.fetch(input, init)
+
+  get addresses(): Addresses {
+    return this.#now().addresses
+  }
+
+  get millrace(): Millrace {
+    return this.#now().millrace
+  }
+
+  get logger(): Logger {
+    return this.#now().logger
+  }
+
+  get mode(): Mode {
+    return this.#now().mode
+  }
+
+  async close(): Promise<void> {
+    const opened = this.#opened
+    this.#opened = undefined
+    await opened?.egress.close()
+    await this.database.close()
+  }
+
+  #now(): Opened {
+    if (this.#opened !== undefined) return this.#opened
+    throw new Error('LIPAS has not started yet, or has stopped.')
+  }
+}
