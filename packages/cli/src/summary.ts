@@ -20,7 +20,7 @@ export class Summary {
   /** The admin, and what the workload serves for people. */
   addPages(url: string, { pages = [] }: Pick<Workload, 'pages'> = {}): void {
     this.add('Admin', `${url}/admin/`)
-    for (const { title, path } of pages) this.add(title, `${url}${path}`)
+    for (const { title, path } of pages) if (title !== undefined) this.add(title, `${url}${path}`)
   }
 
   /** For the terminal alone: the health endpoint must not tell it. */

@@ -115,7 +115,7 @@ export function admin(millrace: Millrace, options: AdminOptions = {}): AdminHand
   app.get('/admin', (c) => c.redirect(`${basePath}/admin/`))
   addLogin(app, { millrace, failures, basePath })
   const dashboard = readDashboard()
-  if (dashboard === undefined) app.get('/admin/', () => homePage(basePath, pages))
+  if (dashboard === undefined) app.get('/admin/', () => homePage(basePath, pages.flatMap(inNavigation)))
   else addDashboard(app, dashboard, basePath)
   // The longer path first, so that a page below another one is found.
   for (const page of [...pages].sort((a, b) => b.path.length - a.path.length))
@@ -158,6 +158,8 @@ function bind(
   })
 }
 
+const inNavigation = ({ path, title }: Page) => (title === undefined ? [] : [{ path, title }])
+
 function meRoute({ pages = [], environment = process.env.MILLRACE_ENVIRONMENT }: AdminOptions): Route {
   return route(contract.access.me, async (_, { caller }) => {
     const { name, role, tenants, via } = caller
@@ -165,7 +167,7 @@ function meRoute({ pages = [], environment = process.env.MILLRACE_ENVIRONMENT }:
     return {
       ...{ name, role, tenants, via },
       environment: environment || null,
-      pages: visible.map(({ path, title }) => ({ path, title })),
+      pages: visible.flatMap(inNavigation),
     }
   })
 }

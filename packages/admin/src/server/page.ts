@@ -14,13 +14,15 @@ export interface PageContext {
   readonly caller: Caller | null
   /** Before every path of this server: '' or where it is mounted. */
   readonly basePath: string
+  /** The network address that the request came from. */
+  readonly source: string
 }
 
 export interface Page {
   /** Such as '/village'. Requests to it and to all that is below it come here, whatever their method. */
   readonly path: string
-  /** For people: the name in the navigation. */
-  readonly title: string
+  /** For people: the name in the navigation. Without one it is not in there, as for a file that programs read. */
+  readonly title?: string
   /** The least role that may see it. Default: everybody may. */
   readonly permission?: Role
   handle(request: Request, context: PageContext): Response | Promise<Response>
@@ -31,7 +33,7 @@ const OURS = /^\/(admin|api|healthz|readyz|metrics)(\/|$)/
 
 export function checkPages(pages: readonly Page[]): void {
   const paths = new Set<string>()
-  for (const { path, title } of pages) {
+  for (const { path, title = path } of pages) {
     if (typeof path !== 'string' || !/^(\/[\w.~-]+)+$/.test(path))
       throw new TypeError(`Page "${title}" has path ${JSON.stringify(path)}: expected one such as '/village'.`)
     if (OURS.test(path))
@@ -50,7 +52,9 @@ export function addPage(
     const request = c.req.raw
     const { source, requestId } = c.var
     const caller = await callerOf(page, request, () => auth.callerOf(request, source))
-    return millrace.audit.from({ source, requestId }, async () => page.handle(request, { millrace, caller, basePath }))
+    return millrace.audit.from({ source, requestId }, async () =>
+      page.handle(request, { millrace, caller, basePath, source }),
+    )
   }
   app.all(page.path, answer)
   app.all(`${page.path}/*`, answer)

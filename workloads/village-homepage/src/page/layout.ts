@@ -1,6 +1,8 @@
 // The document around the blocks.
 import { html, raw } from 'hono/html'
+import type { Visitor } from '../clicks/visitor.ts'
 import type { Rendered } from './blocks.ts'
+import { counting } from './counting.ts'
 import { longDate } from './time-words.ts'
 import { type Html, timeZoneOf, type View } from './view.ts'
 
@@ -19,7 +21,12 @@ export function placeOf(view: View, blocks: ReadonlyMap<string, Rendered>): Plac
   }
 }
 
-export function document(view: View, place: Place): Html {
+export interface Shown {
+  readonly place: Place
+  readonly visitor: Visitor
+}
+
+export function document(view: View, { place, visitor }: Shown): Html {
   const { basePath, now, showsJobs } = view
   return html`<!doctype html>
 <html lang="en"><head>
@@ -37,7 +44,7 @@ ${place('alerts', { as: 'div', live: true })}
 <div class="columns"><main id="main" tabindex="-1">${place('today')}</main>
 <aside aria-label="Quotes and weather">${place('quotes')}${place('forecast')}</aside></div>
 <div class="cards">${place('marketplace')}${place('sites')}${place('posts')}</div>
-<footer>${showsJobs ? place('budget') : ''}
+<footer>${counting(visitor, basePath)}${showsJobs ? place('budget') : ''}
 <p>${showsJobs ? links(basePath) : 'The start page of the village.'}</p></footer>
 </body></html>`
 }

@@ -24,7 +24,7 @@ ranked as (
   from standing
 )
 select
-  title, url, source_name as source, published_at as "publishedAt", ai_tags as tags
+  id, title, url, source_name as source, published_at as "publishedAt", ai_tags as tags
 from ranked
 where place <= $3
 order by score desc, published_at desc
@@ -66,7 +66,7 @@ order by alert.expires_at nulls last, place.name, alert.alert_id
 limit 10`
 
 const SITES = `
-select title, site.url, category, score, coalesce(link.state, 'unknown') as state
+select site.id, title, site.url, category, score, coalesce(link.state, 'unknown') as state
 from village.good_sites as site
 left join village.site_links as link on link.site_id = site.id and link.url = site.url
 where status = 'listed'
@@ -74,6 +74,7 @@ order by score desc, title, site.id
 limit $1`
 
 export interface SiteRow {
+  readonly id: string
   readonly title: string
   readonly url: string
   readonly category: string
@@ -93,6 +94,7 @@ export interface StoryTags {
 }
 
 export interface StoryRow {
+  readonly id: string
   readonly title: string
   readonly url: string
   readonly source: string

@@ -1,10 +1,14 @@
 // The page /village: server-rendered, the same without script, and refreshed block by block with it.
 import type { Page, PageContext } from '@millrace/admin'
+import { consentForm } from '../clicks/consent-form.ts'
+import { leave, targetOf } from '../clicks/leave.ts'
+import { visitorOf } from '../clicks/visitor.ts'
 import { CATEGORIES } from '../tagging/tags.ts'
 import type { VillageParts } from '../village-parts.ts'
 import { answer } from './answer.ts'
 import { assetOf } from './assets.ts'
 import { Blocks, isBlock } from './blocks.ts'
+import { PageForms } from './forms.ts'
 import { document, message, placeOf } from './layout.ts'
 import type { View } from './view.ts'
 
@@ -13,22 +17,28 @@ const SHOWN = ['alerts', 'sky', 'today', 'quotes', 'forecast', 'marketplace', 's
 
 export function villagePage(parts: VillageParts): Page {
   const blocks = new Blocks()
+  const forms = new PageForms([consentForm(parts)], parts.clock)
   return {
     path: PATH,
     title: 'Village',
     async handle(request, context) {
       const { basePath } = context
+      const url = new URL(request.url)
+      const rest = url.pathname.slice(PATH.length).replace(/\/$/, '')
+      const form = forms.answer(rest, request, context)
+      if (form !== undefined) return form
       if (request.method !== 'GET' && request.method !== 'HEAD')
         return answer(message(basePath, 'Not possible', 'This page can be read, and nothing else.'), {
           status: 405,
           headers: { allow: 'GET, HEAD' },
         })
-      const url = new URL(request.url)
-      const rest = url.pathname.slice(PATH.length).replace(/\/$/, '')
       const asset = assetOf(rest.slice(1), request)
       if (asset !== undefined) return asset
       const view = viewOf(parts, context, url)
-      if (rest === '') return whole(blocks, view)
+      if (rest === '') return whole(blocks, view, request)
+      const target = targetOf(rest)
+      const away = target === undefined ? undefined : await leave(parts, target, request)
+      if (away !== undefined) return away
       const name = rest.startsWith('/blocks/') ? rest.slice('/blocks/'.length) : ''
       if (isBlock(name)) return one(await blocks.rendered(name, view), request)
       return answer(message(basePath, 'Not here', 'There is no such page in the village.'), { status: 404 })
@@ -46,9 +56,12 @@ function viewOf(parts: VillageParts, { millrace, basePath }: PageContext, url: U
   }
 }
 
-async function whole(blocks: Blocks, view: View): Promise<Response> {
+async function whole(blocks: Blocks, view: View, request: Request): Promise<Response> {
   const rendered = await Promise.all(SHOWN.map(async (name) => [name, await blocks.rendered(name, view)] as const))
-  return answer(document(view, placeOf(view, new Map(rendered))))
+  const visitor = visitorOf(request)
+  return answer(document(view, { place: placeOf(view, new Map(rendered)), visitor }), {
+    headers: { 'cache-control': 'private, no-cache' },
+  })
 }
 
 function one({ html, etag }: { html: string; etag: string }, request: Request): Response {

@@ -2,8 +2,8 @@
 import { html } from 'hono/html'
 import { jobNote } from '../job-note.ts'
 import { listedSites, type SiteRow } from '../page-store.ts'
-import { safeLink } from '../safe-link.ts'
-import type { Block, Html } from '../view.ts'
+import type { Block, Html, View } from '../view.ts'
+import { wayTo } from '../way-to.ts'
 
 const MOST = 12
 const STATES: Readonly<Record<string, string>> = {
@@ -22,12 +22,12 @@ export const sites: Block = {
 <p class="empty">No sites yet. This will be a directory of good sites, with a picture of each and a weekly look at its links.</p>`
     const ranked = { type: 'RANK_RECALCULATION', at: undefined, schedules: ['rank-recalculation'] }
     return html`<h2 id="sites">Good Sites</h2>
-<ol class="stories">${listed.map(row)}</ol>
+<ol class="stories">${listed.map((site) => row(site, view))}</ol>
 ${view.showsJobs ? await jobNote(view, ranked) : ''}`
   },
 }
 
-const row = ({ title, url, category, state, score }: SiteRow): Html => html`<li><article>
-<h3><a href="${safeLink(url, 'sites')}" rel="noopener noreferrer nofollow">${title}</a></h3>
+const row = ({ id, title, url, category, state, score }: SiteRow, { basePath }: View): Html => html`<li><article>
+<h3><a href="${wayTo({ kind: 'site', id, url }, basePath) ?? '#sites'}" rel="noopener noreferrer nofollow">${title}</a></h3>
 <p class="meta"><span>${category}</span> <span>${STATES[state] ?? 'not looked at yet'}</span> score ${score.toFixed(2)}</p>
 </article></li>`

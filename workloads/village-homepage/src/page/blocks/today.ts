@@ -2,9 +2,9 @@
 import { html } from 'hono/html'
 import { jobNote } from '../job-note.ts'
 import { categoriesOf, feedFacts, type StoryRow, type StoryTags, storiesOf } from '../page-store.ts'
-import { safeLink } from '../safe-link.ts'
 import { ago } from '../time-words.ts'
 import type { Block, Html, View } from '../view.ts'
+import { wayTo } from '../way-to.ts'
 
 const MOST = 24
 const PER_SOURCE = 4
@@ -31,7 +31,7 @@ export const today: Block = {
     const refreshed = { type: 'RSS_FEED_REFRESH', at: facts.fetchedAt ?? undefined, schedules: ['rss-feed-refresh'] }
     return html`<h2 id="today">Today</h2>
 ${filter(view, categories)}
-${stories.length === 0 ? empty(view) : html`<ol class="stories">${stories.map((story) => row(story, now))}</ol>`}
+${stories.length === 0 ? empty(view) : html`<ol class="stories">${stories.map((story) => row(story, view))}</ol>`}
 ${jobNote(view, refreshed)}${disabledNote(view, facts.disabled)}`
   },
 }
@@ -54,9 +54,9 @@ function empty({ category }: View): Html {
   return html`<p class="empty">No news yet. The feeds are about to be fetched, and their stories appear here.</p>`
 }
 
-function row({ title, url, source, publishedAt, tags }: StoryRow, now: Date): Html {
+function row({ id, title, url, source, publishedAt, tags }: StoryRow, { now, basePath }: View): Html {
   return html`<li><article>
-<h3><a href="${safeLink(url, 'today')}" rel="noopener noreferrer nofollow">${title}</a></h3>
+<h3><a href="${wayTo({ kind: 'item', id, url }, basePath) ?? '#today'}" rel="noopener noreferrer nofollow">${title}</a></h3>
 <p class="meta"><span>${source}</span> <time datetime="${publishedAt.toISOString()}">${ago(publishedAt, now)}</time></p>
 ${tags === null ? html`<p class="tags untagged">not tagged yet</p>` : tagLine(tags)}
 </article></li>`
