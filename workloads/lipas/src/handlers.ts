@@ -1,7 +1,20 @@
 // The handlers of all job types. Only worker processes load them.
 import type { Implementation } from 'millrace'
+import { cleanupJobsHandler } from './handlers/cleanup-jobs.ts'
+import { emailHandler } from './handlers/email.ts'
+import { monitorQueueHealthHandler } from './handlers/monitor-queue-health.ts'
+import { produceRemindersHandler } from './handlers/produce-reminders.ts'
+import { afterStartup } from './handlers/startup-delay.ts'
+import { webhookHandler } from './handlers/webhook.ts'
 import type { LipasSystem } from './system.ts'
 
-export function lipasHandlers(_system: LipasSystem): Implementation[] {
-  return []
+export function lipasHandlers(system: LipasSystem): Implementation[] {
+  const { uptime } = system
+  return [
+    emailHandler(system),
+    afterStartup('1m', produceRemindersHandler(system), uptime),
+    afterStartup('5m', cleanupJobsHandler(system), uptime),
+    webhookHandler(system),
+    monitorQueueHealthHandler(system),
+  ]
 }

@@ -1,7 +1,8 @@
 // The worker's workload: `millrace dev` and `millrace work` load it.
 import { lipasHandlers } from './handlers.ts'
 import { type LipasOptions, lipas } from './lipas.ts'
+import { lipasSchedules } from './schedules.ts'
 
 export { type LipasOptions, lipas }
 
-export default lipas({ handlers: lipasHandlers })
+export default lipas({ handlers: lipasHandlers, schedules: lipasSchedules })

@@ -4,7 +4,8 @@ import type { Implementation, Schedule } from 'millrace'
 import { contracts } from './contracts.ts'
 import { addressesOf, mayUseSandbox, missing, type SandboxVariables } from './outside/addresses.ts'
 import { type LipasSettings, readSettings, workSettings } from './settings.ts'
-import { LipasSystem } from './system.ts'
+import { LipasSystem, type Times } from './system.ts'
+import { lipasMetrics } from './telemetry/metrics.ts'
 
 /** What stands in for outside services under `millrace dev`. */
 export interface RunningSandbox {
@@ -19,18 +20,18 @@ export interface LipasOptions {
   readonly settings?: LipasSettings
   /** The handlers, made for the system. Left out in the web process, which runs no jobs. */
   readonly handlers?: (system: LipasSystem) => Implementation[]
-  readonly schedules?: (system: LipasSystem) => Schedule[]
+  readonly schedules?: (settings: LipasSettings) => Schedule[]
   /** Starts what stands in for services without an address. Only `millrace dev` calls it. */
   readonly sandbox?: () => Promise<RunningSandbox>
   /** Default: the time of this machine. */
-  readonly clock?: LipasSystem['clock']
+  readonly times?: Times
 }
 
 const MIGRATIONS = new URL('../../migrations/', import.meta.url)
 
 export function lipas(options: LipasOptions = {}): Workload {
-  const { settings = readSettings(), clock } = options
-  const system = new LipasSystem(settings, clock)
+  const { settings = readSettings(), times } = options
+  const system = new LipasSystem(settings, times)
   const handlers = options.handlers?.(system) ?? []
   const built = new Set(handlers.map(({ contract }) => contract.type))
   return {
@@ -39,7 +40,8 @@ export function lipas(options: LipasOptions = {}): Workload {
     migrations: { schema: 'lipas', folder: MIGRATIONS },
     jobs: [...contracts],
     handlers,
-    schedules: options.schedules?.(system) ?? [],
+    schedules: options.schedules?.(settings) ?? [],
+    metrics: lipasMetrics,
     settings: { ...workSettings, timeouts: only(workSettings.timeouts ?? {}, built) },
     start: (context) => start(system, context, options),
   }

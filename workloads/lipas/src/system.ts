@@ -2,8 +2,11 @@
 import { createEgress, type Egress, type EgressFetch, type EgressInit } from '@millrace/egress'
 import type { Logger, Millrace } from 'millrace'
 import { LipasDatabase } from './database/pool.ts'
+import { Uptime } from './handlers/startup-delay.ts'
+import { type Emailer, openEmailer } from './mail/emailer.ts'
 import { type Addresses, allowedOf, type Mode } from './outside/addresses.ts'
 import type { LipasSettings } from './settings.ts'
+import { UtpClient } from './utp/client.ts'
 
 export interface OpenSystem {
   readonly millrace: Millrace
@@ -13,8 +16,16 @@ export interface OpenSystem {
   readonly addresses: Addresses
 }
 
+/** Where time comes from: for tests. */
+export interface Times {
+  readonly clock?: { now(): Date }
+  readonly uptime?: Uptime
+}
+
 interface Opened extends OpenSystem {
   readonly egress: Egress
+  readonly emailer: Emailer
+  readonly utp: UtpClient
 }
 
 export class LipasSystem {
@@ -22,11 +33,14 @@ export class LipasSystem {
   readonly clock: { now(): Date }
   /** The register's own connections: handlers write in ctx.transaction instead where the job must complete with it. */
   readonly database = new LipasDatabase()
+  /** How long this process has been at work. */
+  readonly uptime: Uptime
   #opened: Opened | undefined
 
-  constructor(settings: LipasSettings, clock: { now(): Date } = { now: () => new Date() }) {
+  constructor(settings: LipasSettings, { clock = { now: () => new Date() }, uptime = new Uptime() }: Times = {}) {
     this.settings = settings
     this.clock = clock
+    this.uptime = uptime
   }
 
   open(given: OpenSystem): void {
@@ -35,7 +49,13 @@ export class LipasSystem {
     this.database.open(databaseUrl, {
       onError: (error) => logger.warn({ error: error.message }, 'an idle connection of LIPAS broke'),
     })
-    this.#opened = { ...given, egress: createEgress({ allow: allowedOf(addresses), userAgent: 'lipas' }) }
+    this.uptime.start()
+    this.#opened = {
+      ...given,
+      egress: createEgress({ allow: allowedOf(addresses), userAgent: 'lipas' }),
+      emailer: openEmailer(addresses.mail),
+      utp: new UtpClient(addresses.utp, this.fetch),
+    }
   }
 
   /** Reaches no private address but those that are configured. */
@@ -54,6 +74,19 @@ export class LipasSystem {
     return this.#now().logger
   }
 
+  get emailer(): Emailer {
+    return this.#now().emailer
+  }
+
+  get utp(): UtpClient {
+    return this.#now().utp
+  }
+
+  /** Where people reach the register, for links in mails. */
+  get publicUrl(): string | undefined {
+    return process.env.MILLRACE_PUBLIC_URL || undefined
+  }
+
   get mode(): Mode {
     return this.#now().mode
   }
@@ -61,6 +94,7 @@ export class LipasSystem {
   async close(): Promise<void> {
     const opened = this.#opened
     this.#opened = undefined
+    opened?.emailer.close()
     await opened?.egress.close()
     await this.database.close()
   }

@@ -5,7 +5,7 @@ import pg from 'pg'
 import { lipasHandlers } from '#src/handlers'
 import { lipas } from '#src/lipas'
 import { readSettings } from '#src/settings'
-import type { LipasSystem } from '#src/system'
+import type { LipasSystem, Times } from '#src/system'
 import { freshDatabase } from '../../../../packages/engine/test/support/database.ts'
 
 export const silent: Logger = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
@@ -28,11 +28,11 @@ const nowhere = {
 export interface LipasSetup {
   /** Variables of the environment, such as { LIPAS_TIME_ZONE: 'UTC' }. */
   readonly env?: Readonly<Record<string, string>>
-  readonly clock?: LipasSystem['clock']
+  readonly times?: Times
 }
 
 /** A worker runs only after `work()`. The register is empty. */
-export async function setup({ env = {}, clock }: LipasSetup = {}) {
+export async function setup({ env = {}, times }: LipasSetup = {}) {
   const database = await freshDatabase()
   let system: LipasSystem | undefined
   const workload = lipas({
@@ -41,7 +41,7 @@ export async function setup({ env = {}, clock }: LipasSetup = {}) {
       system = its
       return lipasHandlers(its)
     },
-    ...(clock !== undefined && { clock }),
+    ...(times !== undefined && { times }),
   })
   for (const set of [workload.migrations ?? []].flat()) await migrateProgram(database.url, set)
   const millrace = createMillrace({

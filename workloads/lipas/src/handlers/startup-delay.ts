@@ -1,0 +1,38 @@
+// The startup delay of a schedule's job: a run that begins too early in its worker's life waits, without using an attempt.
+//
+// The platform's `initialDelay` counts once, from when a schedule is first written. This one holds back every run, also
+// of a tick that is made up after an outage.
+import { type Duration, type Implementation, type JobContext, snooze, toMs } from 'millrace'
+
+const MARGIN_MS = 10
+
+/** When the process of the worker began, by its monotonic clock: an upper bound of the worker's own start. */
+export class Uptime {
+  readonly #now: () => number
+  #startedAt: number
+
+  constructor(now: () => number = () => performance.now()) {
+    this.#now = now
+    this.#startedAt = now()
+  }
+
+  start(): void {
+    this.#startedAt = this.#now()
+  }
+
+  get ms(): number {
+    return this.#now() - this.#startedAt
+  }
+}
+
+export function afterStartup(delay: Duration, implementation: Implementation, uptime: Uptime): Implementation {
+  const delayMs = toMs(delay, 'afterStartup(delay)')
+  const handler = implementation.handler as (payload: never, ctx: JobContext) => unknown
+  return {
+    ...implementation,
+    handler: (payload, ctx) => {
+      const left = delayMs - uptime.ms
+      return left > 0 ? snooze(left + MARGIN_MS) : handler(payload, ctx)
+    },
+  }
+}
