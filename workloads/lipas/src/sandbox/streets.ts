@@ -1,7 +1,7 @@
 // The street graph of the sandbox: a bent grid of about 10,000 crossings, cut by the river but for its bridges.
 import Flatbush from 'flatbush'
-import { distanceBetween } from '../src/geometry/distance.ts'
-import type { Point } from '../src/geometry/projection.ts'
+import { distanceBetween } from '../geometry/distance.ts'
+import type { Point } from '../geometry/projection.ts'
 import { BRIDGES, isInLake, isWestOfRiver, ORIGIN, SIDE } from './landscape.ts'
 import { between, seeded } from './random.ts'
 

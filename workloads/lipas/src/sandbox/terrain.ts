@@ -1,5 +1,5 @@
 // The height of the ground, as a function: tests know it anywhere. Four waves, a ridge, and the level of the lake.
-import type { Point } from '../src/geometry/projection.ts'
+import type { Point } from '../geometry/projection.ts'
 import { lakeward, ORIGIN } from './landscape.ts'
 
 const LAKE_LEVEL = 31.5

@@ -1,6 +1,6 @@
 // Who lives where: squares of 250 m with their people, of three age groups.
-import { distanceBetween } from '../src/geometry/distance.ts'
-import type { Point } from '../src/geometry/projection.ts'
+import { distanceBetween } from '../geometry/distance.ts'
+import type { Point } from '../geometry/projection.ts'
 import { isGround, isInRiver, ORIGIN, SIDE } from './landscape.ts'
 import { between, normal, type Random } from './random.ts'
 

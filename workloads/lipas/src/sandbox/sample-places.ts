@@ -1,6 +1,6 @@
 // The sports places of the invented municipality: 170 points, 50 routes, 40 areas. Four of them have the ids of the guides.
-import type { Geometries, Geometry } from '../src/geometry/feature.ts'
-import { type Point, toWorld } from '../src/geometry/projection.ts'
+import type { Geometries, Geometry } from '../geometry/feature.ts'
+import { type Point, toWorld } from '../geometry/projection.ts'
 import { type GeometryKind, SITE_TYPES } from './classification.ts'
 import { isGround, ORIGIN } from './landscape.ts'
 import type { SampleCell } from './population.ts'

@@ -1,6 +1,6 @@
 // The invented municipality's land: 12 by 12 km of the national grid, a river with three bridges, and a lake.
-import type { Bounds } from '../src/geometry/bounds.ts'
-import type { Point } from '../src/geometry/projection.ts'
+import type { Bounds } from '../geometry/bounds.ts'
+import type { Point } from '../geometry/projection.ts'
 
 export const ORIGIN: Point = [384_000, 6_672_000]
 export const SIDE = 12_000

@@ -1,5 +1,5 @@
 // The routes of the invented municipality: walks that wind, between 1 and 20 km, and one straight over the ridge.
-import type { Point } from '../src/geometry/projection.ts'
+import type { Point } from '../geometry/projection.ts'
 import { isGround, ORIGIN, SIDE } from './landscape.ts'
 import { between, normal, type Random } from './random.ts'
 import { RIDGE } from './terrain.ts'

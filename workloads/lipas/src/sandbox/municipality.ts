@@ -1,6 +1,6 @@
 // The invented municipality, the same every time: people, sports places and places of interest. Nothing of it is stored in files.
-import type { Geometries } from '../src/geometry/feature.ts'
-import { toWorld } from '../src/geometry/projection.ts'
+import type { Geometries } from '../geometry/feature.ts'
+import { toWorld } from '../geometry/projection.ts'
 import { CATEGORIES, type Category, SITE_TYPES, type SiteType } from './classification.ts'
 import { isGround } from './landscape.ts'
 import { population, type SampleCell } from './population.ts'
