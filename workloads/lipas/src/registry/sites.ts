@@ -1,0 +1,60 @@
+// Reading places of the register.
+import type { Queryable } from 'millrace'
+import type { Geometries } from '../geometry/feature.ts'
+
+export const STATUSES = [
+  'planned',
+  'active',
+  'out-of-service-temporarily',
+  'out-of-service-permanently',
+  'incorrect-data',
+] as const
+export type SiteStatus = (typeof STATUSES)[number]
+
+export interface Site {
+  readonly lipasId: number
+  /** Raised by saves only: a number, since fewer than 2^53 are ever made. */
+  readonly revision: number
+  readonly eventDate: Date
+  readonly status: SiteStatus
+  readonly typeCode: number
+  readonly typeName: string
+  readonly name: string
+  readonly ownerEmail: string | null
+  readonly geometries: Geometries
+  /** The profile, as the elevation job writes it. */
+  readonly elevation: unknown
+  readonly elevationOf: number | null
+}
+
+export async function siteOf(db: Queryable, lipasId: number): Promise<Site | undefined> {
+  const { rows } = await db.query(
+    `select lipas_id as "lipasId", revision::float8 as revision, event_date as "eventDate", status,
+       type_code as "typeCode", site_type.name as "typeName", sports_site.name, owner_email as "ownerEmail",
+       geometries, elevation, elevation_of::float8 as "elevationOf"
+     from lipas.sports_site
+     join lipas.site_type using (type_code)
+     where lipas_id = $1`,
+    [lipasId],
+  )
+  return rows[0] as Site | undefined
+}
+
+export interface SiteOnMap {
+  readonly lipasId: number
+  readonly name: string
+  readonly typeName: string
+  readonly status: SiteStatus
+  readonly geometries: Geometries
+}
+
+/** All places, as the map shows them: areas first, so that points lie on top. */
+export async function sitesOnMap(db: Queryable): Promise<SiteOnMap[]> {
+  const { rows } = await db.query(
+    `select lipas_id as "lipasId", sports_site.name, site_type.name as "typeName", status, geometries
+     from lipas.sports_site
+     join lipas.site_type using (type_code)
+     order by geometry_type = 'Point', geometry_type = 'LineString', lipas_id`,
+  )
+  return rows as unknown as SiteOnMap[]
+}
