@@ -5,6 +5,8 @@ import { rssFeedRefresh } from './feeds/refresh.ts'
 import { named } from './handler-names.ts'
 import { MessageRelay } from './mail/relay.ts'
 import { rankRecalculation } from './ranking/rank.ts'
+import { sitemapGeneration } from './sitemap/generate.ts'
+import { SocialRefresh } from './social/refresh.ts'
 import { StockRefresh } from './stocks/refresh.ts'
 import { tagItems } from './tagging/tag-items.ts'
 import type { VillageParts } from './village-parts.ts'
@@ -14,14 +16,17 @@ export function villageHandlers(parts: VillageParts): Implementation[] {
   const { contracts } = parts
   const stocks = new StockRefresh(parts)
   const relay = new MessageRelay(parts)
+  const social = new SocialRefresh(parts)
   const weather = new WeatherRefresh(parts)
   return [
     rssFeedRefresh(parts),
     implement(contracts.STOCK_REFRESH, (payload, ctx) => stocks.run(payload, ctx), named('STOCK_REFRESH')),
     implement(contracts.MESSAGE_RELAY, (payload, ctx) => relay.run(payload, ctx), named('MESSAGE_RELAY')),
     implement(contracts.WEATHER_REFRESH, (payload, ctx) => weather.run(payload, ctx), named('WEATHER_REFRESH')),
+    implement(contracts.SOCIAL_REFRESH, (payload, ctx) => social.run(payload, ctx), named('SOCIAL_REFRESH')),
     tagItems(parts),
     rankRecalculation(parts),
     clickRollup(parts),
+    sitemapGeneration(parts),
   ]
 }

@@ -12,6 +12,7 @@ export function villageSchedules(parts: VillageParts, handlers: readonly Impleme
 function allSchedules(parts: VillageParts): Schedule[] {
   const { contracts, database } = parts
   const { RSS_FEED_REFRESH, WEATHER_REFRESH, AI_TAGGING, CLICK_ROLLUP, RANK_RECALCULATION } = contracts
+  const { SOCIAL_REFRESH, SITEMAP_GENERATION } = contracts
   return [
     stockSchedule(parts),
     defineSchedule({ name: 'rss-feed-refresh', job: RSS_FEED_REFRESH, when: cron('*/5 * * * *'), payload: {} }),
@@ -28,6 +29,13 @@ function allSchedules(parts: VillageParts): Schedule[] {
       when: cron('*/15 * * * *'),
       payload: { kind: 'alerts' },
       missed: 'skip',
+    }),
+    defineSchedule({ name: 'social-refresh', job: SOCIAL_REFRESH, when: cron('*/30 * * * *'), payload: {} }),
+    defineSchedule({
+      name: 'sitemap-generation',
+      job: SITEMAP_GENERATION,
+      when: cron('0 3 * * *'),
+      payload: ({ fireAt }) => ({ as_of: fireAt.toISOString() }),
     }),
     defineSchedule({ name: 'click-rollup', job: CLICK_ROLLUP, when: cron('5 * * * *'), payload: {} }),
     defineSchedule({

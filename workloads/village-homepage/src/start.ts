@@ -21,10 +21,10 @@ export async function startVillage(
   database.open(context.databaseUrl, {
     onError: (error) => logger.warn({ error: error.message }, 'an idle connection of the village broke'),
   })
+  client.open(context.millrace)
   const needsSandbox = Object.values(stands).includes('sandbox')
   const sandbox = needsSandbox ? await startSandbox?.(parts, stands) : undefined
   outside.open(stands, sandbox)
-  client.open(context.millrace)
   if (mode !== 'admin') await followPlaces(database, config)
   const stopTelling = tellThrottles(context.millrace, logger)
   const gauges = mode === 'admin' ? undefined : new VillageGauges(parts, context)

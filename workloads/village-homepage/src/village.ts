@@ -3,6 +3,7 @@ import type { Workload } from '@millrace/cli/workload'
 import type { Millrace } from 'millrace'
 import { aiUsageRoutes } from './admin/ai-usage.ts'
 import { rssSourceRoutes } from './admin/rss-sources.ts'
+import { socialAccountRoutes } from './admin/social-accounts.ts'
 import { stockRoutes } from './admin/stocks.ts'
 import { VillageClient } from './client.ts'
 import { readConfig, type VillageConfig } from './config/read.ts'
@@ -15,6 +16,7 @@ import { feedsPage } from './page/feeds.ts'
 import { Site } from './page/site.ts'
 import { villagePage } from './page/village.ts'
 import { villageSchedules } from './schedules.ts'
+import { robotsPage, sitemapPage } from './sitemap/pages.ts'
 import { type StartSandbox, startVillage } from './start.ts'
 import { villageAlerts } from './telemetry/alerts.ts'
 import { villageMetrics } from './telemetry/metrics.ts'
@@ -67,8 +69,8 @@ export function villageHomepage({
     handlers,
     schedules: villageSchedules(parts, handlers),
     metrics: villageMetrics,
-    pages: [feedsPage(parts), villagePage(parts)],
-    routes: [...rssSourceRoutes(parts), ...aiUsageRoutes(parts), ...stockRoutes(parts)],
+    pages: [feedsPage(parts), villagePage(parts), sitemapPage(parts), robotsPage(parts)],
+    routes: [...rssSourceRoutes(parts), ...aiUsageRoutes(parts), ...stockRoutes(parts), ...socialAccountRoutes(parts)],
     alerts: villageAlerts(parts),
     escalation: villageEscalation(config, parts.outside),
     async start(context) {

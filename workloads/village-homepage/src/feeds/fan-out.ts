@@ -5,10 +5,10 @@ import type { VillageParts } from '../village-parts.ts'
 import { sourcesForRefresh } from './source-store.ts'
 
 export async function fanOut(
-  { contracts, database, client }: VillageParts,
+  { contracts, database, client, outside }: VillageParts,
   { isForced, ctx }: { isForced: boolean; ctx: JobContext },
 ): Promise<{ due: number; enqueued: number; duplicate: number }> {
-  const ids = await sourcesForRefresh(database, { isForced })
+  const ids = await sourcesForRefresh(database, { isForced, hasSandbox: outside.hasSandbox })
   if (ids.length === 0) {
     spanEvent('refresh.no_sources', {})
     return { due: 0, enqueued: 0, duplicate: 0 }

@@ -24,11 +24,13 @@ select id, name, url, is_active as "isActive", ${IS_DUE} as "isDue", etag, last_
 from village.rss_sources
 where id = $1`
 
+/** Feeds of the sandbox answer only while it runs. */
 const FOR_REFRESH = `
 select id
 from village.rss_sources
 where is_active = true
   and ($1::boolean or ${IS_DUE})
+  and (not is_sandbox or $2)
 order by last_fetched_at nulls first`
 
 const FETCHED = `
@@ -75,8 +77,11 @@ export async function sourceById(db: Queryable, id: string): Promise<RssSource |
 }
 
 /** The active sources that are due, or all active ones; those that have waited longest first. */
-export async function sourcesForRefresh(db: Queryable, { isForced }: { isForced: boolean }): Promise<string[]> {
-  const { rows } = await db.query(FOR_REFRESH, [isForced])
+export async function sourcesForRefresh(
+  db: Queryable,
+  { isForced, hasSandbox }: { isForced: boolean; hasSandbox: boolean },
+): Promise<string[]> {
+  const { rows } = await db.query(FOR_REFRESH, [isForced, hasSandbox])
   return (rows as { id: string }[]).map(({ id }) => id)
 }
 

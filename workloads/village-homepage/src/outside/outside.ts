@@ -4,6 +4,7 @@ import type { VillageConfig } from '../config/read.ts'
 import { type Addresses, realAddresses, type Sandbox, type ServiceName, type Stand } from './services.ts'
 
 interface Opened {
+  readonly hasSandbox: boolean
   readonly egress: Egress
   readonly addresses: Addresses
 }
@@ -29,7 +30,7 @@ export class Outside {
       allow: [...this.#config.egress.allow, ...(sandbox?.allow ?? [])],
       userAgent: this.#config.feeds.userAgent,
     })
-    this.#opened = { egress, addresses }
+    this.#opened = { hasSandbox: sandbox !== undefined, egress, addresses }
   }
 
   /** For strangers' addresses and services alike: reaches no private address that is not allowed. */
@@ -38,6 +39,11 @@ export class Outside {
 
   get addresses(): Addresses {
     return this.#now().addresses
+  }
+
+  /** Whether there is something behind addresses of the sandbox that the tables hold from an earlier start. */
+  get hasSandbox(): boolean {
+    return this.#now().hasSandbox
   }
 
   async close(): Promise<void> {

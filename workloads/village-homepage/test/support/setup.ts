@@ -16,6 +16,9 @@ export const silent: Logger = { debug: () => {}, info: () => {}, warn: () => {},
 export const config = (env: Record<string, string> = {}, text?: string): VillageConfig =>
   readConfig({ env: { VILLAGECOMPUTE_SANDBOX: 'on', ...env }, ...(text !== undefined && { text }) })
 
+/** Under it the tokens of social accounts are sealed. */
+export const TEST_KEY = { id: 'test', key: Buffer.alloc(32, 7) }
+
 export interface VillageSetup {
   /** Variables of the environment, such as { VILLAGECOMPUTE_JOBS_BASE_DELAY: '1' }. */
   readonly env?: Record<string, string>
@@ -44,6 +47,7 @@ export async function setup({ env = {}, sandbox: sandboxOptions, allow = [], clo
   const millrace = createMillrace({
     ...{
       database: database.url,
+      encryption: { keys: [TEST_KEY] },
       jobs: [...village.jobs, ...(village.escalation?.jobs ?? [])],
       workflows: village.workflows ?? [],
       logger: silent,

@@ -13,5 +13,3 @@ export const marketplace = coming(
   'Marketplace',
   'Nothing is for sale yet. Neighbours will offer things here, and write to each other without telling their addresses.',
 )
-
-export const posts = coming('posts', 'Posts', "No posts yet. What the village's own accounts publish will appear here.")
