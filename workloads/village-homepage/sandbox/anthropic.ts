@@ -1,5 +1,5 @@
 // The Messages API, as far as tagging uses it: one forced tool, usage in tokens, and the errors of the real service.
-import { type Answer, type Call, json, objectOf, type Service } from './exchange.ts'
+import { type Answer, type Call, json, objectOf, type Service } from '@millrace/sandbox'
 import { wordTags } from './word-tags.ts'
 
 /** One call, as the provider would bill it. */

@@ -1,8 +1,8 @@
 // Twelve feeds in many formats and charsets. Each gets a new story now and then; five misbehave on purpose.
 import { createHash } from 'node:crypto'
 import { brotliCompressSync, gzipSync } from 'node:zlib'
+import { type Answer, type Call, type Service, text } from '@millrace/sandbox'
 import { type Charset, encoded } from './charsets.ts'
-import { type Answer, type Call, type Service, text } from './exchange.ts'
 import { CONTENT_TYPES, type Format, type Story, writers } from './feed-format.ts'
 import { BEATS, type Beat, storyOf } from './stories.ts'
 

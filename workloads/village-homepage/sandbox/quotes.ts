@@ -1,5 +1,5 @@
 // Alpha Vantage (GLOBAL_QUOTE, 25 requests a day) and Stooq (CSV). Prices wander with the clock, the same for both.
-import { type Answer, type Call, json, type Service, text } from './exchange.ts'
+import { type Answer, type Call, json, type Service, text } from '@millrace/sandbox'
 
 const DAILY_REQUESTS = 25
 const INFORMATION =

@@ -1,4 +1,5 @@
 // The sandbox as the village sees it: it stands in for outside services under `millrace dev`, and has feeds to follow.
+import { portBeside } from '@millrace/sandbox'
 import type { Addresses, ServiceName, Stand, Sandbox as StandIn } from '../src/outside/services.ts'
 import type { VillageParts } from '../src/village-parts.ts'
 import { seedBudget } from './seed-budget.ts'
@@ -7,22 +8,16 @@ import { type Sandbox, startSandbox } from './server.ts'
 
 /** Long enough to watch the tags come. */
 const LATENCY_MS = 150
-const DEFAULT_PORT = 8_080
 
 /** For the option `sandbox` of villageHomepage: one port above that of the village, or the next free one. */
 export async function startStandIn(
   { database }: VillageParts,
   stands: Readonly<Record<ServiceName, Stand>>,
 ): Promise<StandIn> {
-  const sandbox = await startSandbox({ port: nextPort(), latencyMs: LATENCY_MS })
+  const sandbox = await startSandbox({ port: portBeside(), latencyMs: LATENCY_MS })
   await seedSources(database, sandbox.urlOf('feeds'))
   if (stands.anthropic === 'sandbox') await seedBudget(database)
   return standIn(sandbox)
-}
-
-function nextPort(): number {
-  const port = Number(process.env.PORT || DEFAULT_PORT)
-  return Number.isInteger(port) && port > 0 && port < 65_000 ? port + 1 : 0
 }
 
 export const standIn = (sandbox: Sandbox): StandIn => ({

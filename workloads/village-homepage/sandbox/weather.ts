@@ -1,5 +1,5 @@
 // The National Weather Service and Open-Meteo: points, forecasts and active alerts.
-import { type Answer, type Call, json, type Service } from './exchange.ts'
+import { type Answer, type Call, json, type Service } from '@millrace/sandbox'
 
 export interface SandboxAlert {
   readonly id: string

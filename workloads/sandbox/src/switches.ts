@@ -1,18 +1,5 @@
 // A switch for each service: how it behaves from now on.
 
-export const SERVICES = [
-  'feeds',
-  'anthropic',
-  'alpha-vantage',
-  'stooq',
-  'nws',
-  'open-meteo',
-  'pagerduty',
-  'slack',
-  'smtp',
-] as const
-export type ServiceName = (typeof SERVICES)[number]
-
 export const MODES = ['ok', 'slow', 'down', 'limited'] as const
 export type Mode = (typeof MODES)[number]
 
@@ -24,17 +11,16 @@ export interface Setting {
 
 export const SLOW_MS = 8_000
 
-export const isService = (name: string): name is ServiceName => SERVICES.some((each) => each === name)
 export const isMode = (mode: unknown): mode is Mode => MODES.some((each) => each === mode)
 
-export class Switches {
-  readonly #settings = new Map<ServiceName, Setting>()
+export class Switches<Name extends string> {
+  readonly #settings = new Map<Name, Setting>()
 
-  get(service: ServiceName): Setting {
+  get(service: Name): Setting {
     return this.#settings.get(service) ?? { mode: 'ok', delayMs: SLOW_MS }
   }
 
-  set(service: ServiceName, mode: Mode, { delayMs = SLOW_MS }: { delayMs?: number } = {}): void {
+  set(service: Name, mode: Mode, { delayMs = SLOW_MS }: { delayMs?: number } = {}): void {
     this.#settings.set(service, { mode, delayMs })
   }
 }

@@ -1,9 +1,8 @@
 // What the services were told, for the control page and for tests that wait for it.
-import type { ServiceName } from './switches.ts'
 
-export interface ReceivedCall {
+export interface ReceivedCall<Name extends string = string> {
   readonly at: string
-  readonly service: ServiceName
+  readonly service: Name
   readonly what: string
   readonly status: number
 }
@@ -11,21 +10,21 @@ export interface ReceivedCall {
 /** So many calls are remembered: a sandbox may run for weeks. */
 const KEPT = 500
 
-export class Received {
-  readonly #calls: ReceivedCall[] = []
-  readonly #counts = new Map<ServiceName, number>()
+export class Received<Name extends string = string> {
+  readonly #calls: ReceivedCall<Name>[] = []
+  readonly #counts = new Map<Name, number>()
   readonly #waiting = new Set<() => void>()
 
   /** Newest first. */
-  get calls(): readonly ReceivedCall[] {
+  get calls(): readonly ReceivedCall<Name>[] {
     return this.#calls
   }
 
-  count(service: ServiceName): number {
+  count(service: Name): number {
     return this.#counts.get(service) ?? 0
   }
 
-  add(call: ReceivedCall): void {
+  add(call: ReceivedCall<Name>): void {
     this.#calls.unshift(call)
     this.#calls.length = Math.min(this.#calls.length, KEPT)
     this.#counts.set(call.service, this.count(call.service) + 1)

@@ -16,7 +16,7 @@ export interface Answer {
   readonly body?: string | Buffer
 }
 
-/** A service of the outside world, on a path of its own. */
+/** A service of the outside world that speaks HTTP, on a path of its own. */
 export interface Service {
   answer(call: Call): Answer | Promise<Answer>
   /** How the real service says "too many requests". */
@@ -64,3 +64,7 @@ export function objectOf({ body }: Call): Record<string, unknown> | undefined {
     return undefined
   }
 }
+
+/** Text that strangers may have written, inside HTML. */
+export const escaped = (value: string): string =>
+  value.replaceAll(/[&<>"']/g, (character) => `&#${character.codePointAt(0)};`)

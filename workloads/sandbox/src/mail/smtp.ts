@@ -1,20 +1,27 @@
 // An SMTP server without encryption, on loopback only. It keeps what it is given and sends nothing on.
 import type { AddressInfo } from 'node:net'
 import { SMTPServer } from 'smtp-server'
-import type { Received } from '../received.ts'
+import type { ReceivedCall } from '../received.ts'
 import type { Switches } from '../switches.ts'
 import type { Mailboxes } from './mailboxes.ts'
 
-interface SmtpOptions {
+export interface SmtpOptions {
   readonly mailboxes: Mailboxes
-  readonly received: Received
-  readonly switches: Switches
+  readonly received: { add(call: ReceivedCall<'smtp'>): void }
+  readonly switches: Switches<'smtp'>
+  /** Whether it refuses every ninth mail for now. */
   readonly misbehaves: boolean
+}
+
+export interface SmtpStandIn {
+  readonly url: string
+  stop(): Promise<void>
 }
 
 const MOST_BYTES = 10 * 1024 * 1024
 
-export async function startSmtp({ mailboxes, received, switches, misbehaves }: SmtpOptions) {
+/** It refuses recipients whose names begin with `nobody@` for good. */
+export async function startSmtp({ mailboxes, received, switches, misbehaves }: SmtpOptions): Promise<SmtpStandIn> {
   let count = 0
   const refusal = (): { code: number; why: string } | undefined => {
     count += 1

@@ -1,0 +1,11 @@
+// What stands in for the outside world: parts from which each workload builds its own sandbox.
+export type { ControlOptions } from './control.ts'
+export { type Block, counted, type Row } from './control-page.ts'
+export { type Answer, type Call, escaped, json, objectOf, type Service, text } from './exchange.ts'
+export { type Front, type FrontOptions, portBeside, startFront } from './front.ts'
+export { type Mail, Mailboxes } from './mail/mailboxes.ts'
+export { type SmtpOptions, type SmtpStandIn, startSmtp } from './mail/smtp.ts'
+export { type Incident, PagerDuty, Slack, type SlackMessage } from './pager.ts'
+export { type RunningSandbox, runAsProcess, type StartOptions } from './process.ts'
+export { Received, type ReceivedCall } from './received.ts'
+export { isMode, MODES, type Mode, SLOW_MS, Switches } from './switches.ts'
