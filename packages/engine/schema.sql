@@ -983,6 +983,26 @@ create table millrace.pause (
   constraint pause_names_something check ((num_nonnulls(queue, type, tenant) > 0))
 );
 
+create table millrace.queue_sample (
+  minute        timestamptz not null,
+  queues        text[] not null,
+  waiting       integer[] not null,
+  due           integer[] not null,
+  running       integer[] not null,
+  oldest_due_ms double precision[] not null,
+  constraint queue_sample_pkey primary key (minute)
+);
+
+create table millrace.queue_sample_hour (
+  hour          timestamptz not null,
+  queues        text[] not null,
+  waiting       integer[] not null,
+  due           integer[] not null,
+  running       integer[] not null,
+  oldest_due_ms double precision[] not null,
+  constraint queue_sample_hour_pkey primary key (hour)
+);
+
 create table millrace.queue_turn (
   queue             text not null,
   tenant            text not null,

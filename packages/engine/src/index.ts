@@ -77,6 +77,8 @@ export type {
   HoursReport,
   LetterPoint,
   LetterSeries,
+  QueuePoint,
+  QueueSeries,
   QueueStats,
   ReportSelection,
   ReportSpan,

@@ -246,6 +246,38 @@ export const series = endpoint({
   output: z.object({ from: time, to: time, step: z.string(), points: z.array(summary.extend({ at: time })) }),
 })
 
+export const queueHistory = endpoint({
+  method: 'GET',
+  path: `${API}/reports/queues`,
+  permission: 'viewer',
+  scope: 'all',
+  summary:
+    'Report step by step how many jobs waited and ran in each queue, and how long the oldest due one had been due',
+  description: 'The highest figures of each step. `queues` is null where no worker looked; an empty queue is left out.',
+  input: z.object({ since: duration, queue: name.optional(), step: z.enum(['minute', 'hour', 'day']) }),
+  output: z.object({
+    from: time,
+    to: time,
+    step: z.string(),
+    points: z.array(
+      z.object({
+        at: time,
+        queues: z
+          .array(
+            z.object({
+              queue: z.string(),
+              waiting: z.number(),
+              due: z.number(),
+              running: z.number(),
+              oldestDueMs: z.number().nullable(),
+            }),
+          )
+          .nullable(),
+      }),
+    ),
+  }),
+})
+
 export const letters = endpoint({
   method: 'GET',
   path: `${API}/reports/dead-letters`,

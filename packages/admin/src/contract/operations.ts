@@ -128,7 +128,7 @@ export const contract = {
     resend: health.resendEscalations,
     test: health.testEscalation,
   },
-  reports: { runs: health.runs, series: health.series, deadLetters: health.letters },
+  reports: { runs: health.runs, series: health.series, queues: health.queueHistory, deadLetters: health.letters },
   audit: { list: audit.list, csv: audit.csv },
   access: {
     me: access.me,

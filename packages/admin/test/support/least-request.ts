@@ -81,6 +81,7 @@ const queries: Record<string, string> = {
   'deadLetters.groupVersions': '?fingerprint=abcdef&type=DOOMED',
   'reports.runs': '?since=24h',
   'reports.series': '?since=24h&step=hour',
+  'reports.queues': '?since=24h&step=hour',
 }
 
 function bodyOf(name: string, { path }: Endpoint, things: Things): object {

@@ -1,4 +1,4 @@
-// Measures what the rules say, and writes down which alerts hold, fire and clear.
+// Measures what the rules say, and writes down which alerts hold, fire and clear. What it read of the queues becomes their history.
 //
 // The state is in the database, and is changed under a lock together with the escalations that follow from it. So several processes
 // and restarts neither forget an alert nor tell it twice.
@@ -9,6 +9,7 @@ import { readVitals, type Vitals, type VitalsServices } from '../health/vitals.t
 import type { Logger } from '../logger.ts'
 import { type AlertRow, alertForget, alertList, alertSilenceList, alertWrite } from '../store/alerts.ts'
 import { advisoryLock } from '../store/governed-claims.ts'
+import { queueSampleAdd } from '../store/queue-samples.ts'
 import { type Decision, decide, type Evaluated } from './decide.ts'
 import { escalateAlerts } from './escalation.ts'
 import type { AlertRule } from './rule.ts'
@@ -40,7 +41,17 @@ export class AlertEvaluator {
     const decision = await this.#write(vitals, evaluated)
     for (const alert of decision.fired) this.#tell('alert_fired', alert)
     for (const alert of decision.cleared) this.#tell('alert_cleared', alert)
+    await this.#sample(vitals)
     return decision
+  }
+
+  /** The reading counts all live jobs, so the history of the queues costs no second one. Alerts do not depend on it. */
+  async #sample({ at, queues }: Vitals): Promise<void> {
+    try {
+      await queueSampleAdd(this.#services.db, at, queues)
+    } catch (error) {
+      this.#services.onError('note how the queues stand', error)
+    }
   }
 
   async #measure(rule: AlertRule, vitals: Vitals): Promise<Evaluated['measurements']> {

@@ -16,6 +16,7 @@ import {
   metricThroughput,
   type RunOutcome,
 } from '../store/metrics.ts'
+import { type QueueSample, queueSampleList } from '../store/queue-samples.ts'
 import { statsDead, statsLive, statsOldest } from '../store/stats.ts'
 import type { Health } from '../verdict.ts'
 import { spanOf, stepSpanOf, stepsOf } from './metric-span.ts'
@@ -79,6 +80,21 @@ export interface RunSeries {
   readonly to: Date
   readonly step: MetricStep
   readonly points: readonly SeriesPoint[]
+}
+
+export interface QueuePoint {
+  /** The beginning of the step, in UTC. */
+  readonly at: Date
+  /** Queues that held jobs, with the highest figures of the step. Null: no worker looked, so nothing is known. */
+  readonly queues: readonly QueueSample[] | null
+}
+
+/** How the queues stood, step by step. */
+export interface QueueSeries {
+  readonly from: Date
+  readonly to: Date
+  readonly step: MetricStep
+  readonly points: readonly QueuePoint[]
 }
 
 export interface LetterPoint {
@@ -186,10 +202,8 @@ export class Reports {
    * the day for up to 400.
    */
   async series({ step, ...options }: ReportSpan & ReportSelection & { step: MetricStep }): Promise<RunSeries> {
-    if (!STEPS.includes(step))
-      throw new InvalidDefinition(`step is ${JSON.stringify(step)}: expected minute, hour or day.`)
     const { from, to, edge } = await this.#bounds(options)
-    const span = stepSpanOf(from, to, step, edge)
+    const span = stepSpanOf(from, to, checkedStep(step), edge)
     const rows = await metricRuns(this.#services.db, span, { ...selection(options), step, byType: false })
     const byStep = grouped(rows, ({ at }) => at.getTime())
     return {
@@ -197,6 +211,24 @@ export class Reports {
       to: span.to,
       step,
       points: stepsOf(span, step).map((at) => ({ at, ...summaryOf(byStep.get(at.getTime()) ?? []) })),
+    }
+  }
+
+  /**
+   * How many jobs waited and ran in each queue, and for how long the oldest due one had been due: by the minute for up to six hours, by
+   * the hour for up to 31 days, by the day for up to 400. A worker looks once a minute.
+   */
+  async queues({ step, ...options }: ReportSpan & { step: MetricStep; queue?: string }): Promise<QueueSeries> {
+    const { from, to, edge } = await this.#bounds(options)
+    const span = stepSpanOf(from, to, checkedStep(step), edge)
+    const queue = options.queue ?? null
+    const rows = await queueSampleList(this.#services.db, { from: span.from, to: span.to, step, queue })
+    const byStep = grouped(rows, ({ at }) => at.getTime())
+    return {
+      from: span.from,
+      to: span.to,
+      step,
+      points: stepsOf(span, step).map((at) => ({ at, queues: samplesOf(byStep.get(at.getTime())) })),
     }
   }
 
@@ -278,6 +310,16 @@ export class Reports {
       throw new InvalidDefinition('The span of a report must begin before it ends: expected `since` before `until`.')
     return { from, to, edge }
   }
+}
+
+function checkedStep(step: MetricStep): MetricStep {
+  if (STEPS.includes(step)) return step
+  throw new InvalidDefinition(`step is ${JSON.stringify(step)}: expected minute, hour or day.`)
+}
+
+function samplesOf(rows: Awaited<ReturnType<typeof queueSampleList>> | undefined): QueueSample[] | null {
+  if (rows === undefined) return null
+  return rows.flatMap(({ at: _, queue, ...figures }) => (queue === null ? [] : { queue, ...figures }))
 }
 
 const selection = ({ queue, type }: ReportSelection): MetricSelection => ({ queue: queue ?? null, type: type ?? null })

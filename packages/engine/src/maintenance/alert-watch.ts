@@ -1,4 +1,4 @@
-// Evaluates alerts.
+// Evaluates alerts, and with the same reading notes once a minute how the queues stand.
 //
 // Runs every 15 s in every worker process, for the first time a second after its start. A row in the database decides which of them evaluates: one process at a time, and another
 // one if that dies. The rules of a program are claimed apart from the built-in ones, because only processes of that program have them.
@@ -47,10 +47,11 @@ export class AlertWatch implements Ticker<number> {
       [this.#ownTask, rules.own],
     ] as const
     this.#claimed = []
+    // The built-in task is taken even if all its rules are off: the history of the queues comes with it.
     for (const [task, { length }] of tasks)
-      if (length > 0 && (await upkeepClaim(db, task, INTERVAL_MS * 0.8))) this.#claimed.push(task)
+      if ((length > 0 || task === TASK) && (await upkeepClaim(db, task, INTERVAL_MS * 0.8))) this.#claimed.push(task)
     const claimed = tasks.flatMap(([task, list]) => (this.#claimed.includes(task) ? list : []))
-    if (claimed.length > 0) await evaluator.evaluate(claimed)
+    if (this.#claimed.length > 0) await evaluator.evaluate(claimed)
     return monotonicMs() - startMs
   }
 

@@ -1,10 +1,11 @@
-// Sums up the counts of runs by the hour, and counts the dead letters of each hour.
+// Sums up the counts of runs by the hour, counts the dead letters of each hour, and keeps the highest figures of the queues.
 //
-// Runs every five minutes in every worker process. A pass is one statement that sums up whole hours, so a pass that was cut off
-// leaves nothing, and a second one changes nothing. Minutes are forgotten only after their hour is stored.
+// Runs every five minutes in every worker process. A pass is two statements that sum up whole hours, so a pass that was cut off
+// leaves nothing half done, and a second one changes nothing. Minutes are forgotten only after their hour is stored.
 import type { Clock } from '../clock.ts'
 import type { Database } from '../store/db.ts'
 import { metricRollUp } from '../store/metrics.ts'
+import { queueSampleRollUp } from '../store/queue-samples.ts'
 import type { Ticker } from './loop.ts'
 
 const INTERVAL_MS = 300_000
@@ -21,9 +22,12 @@ export class MetricRollUp implements Ticker<boolean> {
   }
 
   /** True: more hours are left. */
-  tick(): Promise<boolean> {
+  async tick(): Promise<boolean> {
     const { db, clock } = this.#services
-    return metricRollUp(db, clock.databaseNow(), { settleMs: SETTLE_MS, hours: HOURS_AT_ONCE })
+    const now = clock.databaseNow()
+    const isMore = await metricRollUp(db, now, { settleMs: SETTLE_MS, hours: HOURS_AT_ONCE })
+    await queueSampleRollUp(db, now, SETTLE_MS)
+    return isMore
   }
 
   delayAfter(isMore: boolean): number {

@@ -16,6 +16,7 @@ import { metricPrune } from '../store/metrics.ts'
 import { oncePrune } from '../store/once-keys.ts'
 import { pausePrune } from '../store/pauses.ts'
 import { progressPrune } from '../store/progress.ts'
+import { queueSamplePrune } from '../store/queue-samples.ts'
 import { scheduleTickPrune, TICKS_KEPT_MS } from '../store/schedule-ticks.ts'
 import { workerPrune } from '../store/workers.ts'
 import { workflowPrune } from '../store/workflows.ts'
@@ -83,6 +84,12 @@ export const RETENTIONS = {
     atOnce: 5_000,
     forget: (db, now, limit) =>
       metricPrune(db, now, { ageMs: 30 * DAY_MS, tenantAgeMs: DAY_MS, hourMonths: MONTHS_KEPT, limit }),
+  },
+  queueSamplesForgotten: {
+    tables: ['queue_sample', 'queue_sample_hour'],
+    atOnce: 5_000,
+    forget: (db, now, limit) =>
+      queueSamplePrune(db, now, { ageMs: 30 * DAY_MS, hourMonths: MONTHS_KEPT, limit }).catch(noneIfDenied),
   },
   auditForgotten: {
     tables: ['audit_log'],

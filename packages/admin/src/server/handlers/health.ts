@@ -56,6 +56,9 @@ export const healthRoutes: readonly Route[] = [
   route(reports.series, ({ since, step, ...selection }, { millrace }) =>
     millrace.reports.series({ since: since as `${number}h`, step, ...given(selection) }),
   ),
+  route(reports.queues, ({ since, step, queue }, { millrace }) =>
+    millrace.reports.queues({ since: since as `${number}h`, step, ...given({ queue }) }),
+  ),
   route(reports.deadLetters, ({ since, ...options }, { millrace }) =>
     millrace.reports.deadLetters(given({ ...options, since: since as `${number}h` | undefined })),
   ),
