@@ -1,6 +1,13 @@
 // The calls of the register's programs: enqueue by type, chains, statistics, traces, dead letters. Thin names over the client.
 import { randomUUID } from 'node:crypto'
-import { type CorrelatedJobs, type DeadLetter, type EnqueueResult, type JobContract, type Millrace, UnknownJobType } from 'millrace'
+import {
+  type CorrelatedJobs,
+  type DeadLetter,
+  type EnqueueResult,
+  type JobContract,
+  type Millrace,
+  UnknownJobType,
+} from 'millrace'
 import { contracts } from './contracts.ts'
 
 export interface JobOptions {

@@ -22,7 +22,11 @@ export const massImport = defineWorkflow('mass-import', { input: massImportInput
     after: { analysis: 'continue' },
     payload: ({ input, results }) => {
       const failed = results.analysis.filter((result) => result === null || result === undefined).length
-      return { 'lipas-ids': input.ids, 'operation-type': 'mass-import', 'initiated-by': `mass-import, ${failed} failed` }
+      return {
+        'lipas-ids': input.ids,
+        'operation-type': 'mass-import',
+        'initiated-by': `mass-import, ${failed} failed`,
+      }
     },
   })
   .step('email', email, {

@@ -58,7 +58,10 @@ export function saveSite(
     const isOpen = next.status !== 'out-of-service-permanently'
     const reminded = { lipasId: save.lipasId, email: isOpen ? next.ownerEmail : null, at: save.at }
     await moveReminder(tx, reminded)
-    return { revision, jobs: await enqueueWork(millrace, tx, { save, next, isMoved: next.geometries !== stored.geometries }) }
+    return {
+      revision,
+      jobs: await enqueueWork(millrace, tx, { save, next, isMoved: next.geometries !== stored.geometries }),
+    }
   })
 }
 
