@@ -5,4 +5,10 @@ import { lipasSchedules } from './schedules.ts'
 
 export { type LipasOptions, lipas }
 
-export default lipas({ handlers: lipasHandlers, schedules: lipasSchedules })
+export default lipas({
+  handlers: lipasHandlers,
+  schedules: lipasSchedules,
+  // Loaded only where it is started: production needs none of it.
+  sandbox: async () => (await import('./sandbox/start.ts')).startSandboxProcess(),
+  sampleData: async (system) => (await import('./sandbox/first-start.ts')).firstStart(system),
+})

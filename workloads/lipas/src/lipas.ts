@@ -2,6 +2,7 @@
 import type { StartContext, Started, Workload } from '@millrace/cli/workload'
 import type { Implementation, Schedule } from 'millrace'
 import { contracts } from './contracts.ts'
+import { massImport } from './mass-import.ts'
 import { addressesOf, mayUseSandbox, missing, type SandboxVariables } from './outside/addresses.ts'
 import { type LipasSettings, readSettings, workSettings } from './settings.ts'
 import { LipasSystem, type Times } from './system.ts'
@@ -23,6 +24,8 @@ export interface LipasOptions {
   readonly schedules?: (settings: LipasSettings) => Schedule[]
   /** Starts what stands in for services without an address. Only `millrace dev` calls it. */
   readonly sandbox?: () => Promise<RunningSandbox>
+  /** Fills an empty register. Only `millrace dev` calls it, and only where the sandbox is allowed. */
+  readonly sampleData?: (system: LipasSystem) => Promise<void>
   /** Default: the time of this machine. */
   readonly times?: Times
 }
@@ -39,6 +42,7 @@ export function lipas(options: LipasOptions = {}): Workload {
     version: '0.1.0',
     migrations: { schema: 'lipas', folder: MIGRATIONS },
     jobs: [...contracts],
+    workflows: [massImport],
     handlers,
     schedules: options.schedules?.(settings) ?? [],
     metrics: lipasMetrics,
@@ -56,17 +60,18 @@ async function start(system: LipasSystem, context: StartContext, options: LipasO
   const { mode, announce } = context
   const needsSandbox = mayUseSandbox(settings, mode) && missing(settings, mode).length > 0
   const sandbox = needsSandbox ? await options.sandbox?.() : undefined
-  try {
-    system.open({ ...context, addresses: addressesOf(settings, mode, sandbox?.variables) })
-  } catch (error) {
+  const stop = async () => {
+    await system.close()
     await sandbox?.stop()
+  }
+  try {
+    const addresses = addressesOf(settings, mode, sandbox?.variables)
+    system.open({ ...context, addresses, sandboxUrl: sandbox?.url })
+    if (mayUseSandbox(settings, mode)) await options.sampleData?.(system)
+  } catch (error) {
+    await stop()
     throw error
   }
   if (sandbox !== undefined) announce('Sandbox', sandbox.url)
-  return {
-    async stop() {
-      await system.close()
-      await sandbox?.stop()
-    },
-  }
+  return { stop }
 }

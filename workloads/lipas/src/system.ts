@@ -14,6 +14,8 @@ export interface OpenSystem {
   readonly databaseUrl: string
   readonly mode: Mode
   readonly addresses: Addresses
+  /** Of its page; undefined: real services are called. */
+  readonly sandboxUrl: string | undefined
 }
 
 /** Where time comes from: for tests. */
@@ -80,6 +82,10 @@ export class LipasSystem {
 
   get utp(): UtpClient {
     return this.#now().utp
+  }
+
+  get sandboxUrl(): string | undefined {
+    return this.#now().sandboxUrl
   }
 
   /** Where people reach the register, for links in mails. */

@@ -1,42 +1,34 @@
-// LIPAS on a database of its own, started as under `millrace dev`. `await using t = await setup()`.
+// LIPAS on a database of its own with a sandbox in this process, started as under `millrace dev`. `await using t = await setup()`.
 import type { StartContext } from '@millrace/cli/workload'
 import { createMillrace, type Implementation, type Logger, migrateProgram, type WorkOptions } from 'millrace'
 import pg from 'pg'
 import { lipasHandlers } from '#src/handlers'
 import { lipas } from '#src/lipas'
+import { loadSampleData } from '#src/sandbox/load-sample-data'
+import { type SandboxOptions, startSandbox } from '#src/sandbox/server'
 import { readSettings } from '#src/settings'
 import type { LipasSystem, Times } from '#src/system'
 import { freshDatabase } from '../../../../packages/engine/test/support/database.ts'
 
 export const silent: Logger = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
 
-/** Nobody listens there: for tests that call no service. */
-const NOWHERE = 'http://127.0.0.1:9'
-const nowhere = {
-  LIPAS_SMTP_URL: 'smtp://127.0.0.1:9',
-  LIPAS_MAIL_FROM: 'lipas@lipas.example',
-  LIPAS_ALERT_TO: 'operators@lipas.example',
-  LIPAS_SEARCH_URL: NOWHERE,
-  LIPAS_WCS_URL: NOWHERE,
-  LIPAS_UTP_URL: NOWHERE,
-  LIPAS_UTP_TOKEN_URL: `${NOWHERE}/token`,
-  LIPAS_UTP_CLIENT_ID: 'lipas',
-  LIPAS_UTP_CLIENT_SECRET: 'not a secret',
-  LIPAS_UTP_SUBSCRIPTION_KEY: 'not a key',
-}
-
 export interface LipasSetup {
   /** Variables of the environment, such as { LIPAS_TIME_ZONE: 'UTC' }. */
   readonly env?: Readonly<Record<string, string>>
   readonly times?: Times
+  /** Default: it fails only on demand. */
+  readonly sandbox?: SandboxOptions
+  /** Whether the register holds the sample municipality. Default: it is empty. */
+  readonly hasSampleData?: boolean
 }
 
-/** A worker runs only after `work()`. The register is empty. */
-export async function setup({ env = {}, times }: LipasSetup = {}) {
-  const database = await freshDatabase()
+/** A worker runs only after `work()`. */
+export async function setup({ env = {}, times, sandbox: options, hasSampleData = false }: LipasSetup = {}) {
+  const [database, sandbox] = await Promise.all([freshDatabase(), startSandbox({ misbehaves: false, ...options })])
   let system: LipasSystem | undefined
   const workload = lipas({
-    settings: readSettings({ ...nowhere, ...env }),
+    settings: readSettings(env),
+    sandbox: async () => sandbox,
     handlers: (its) => {
       system = its
       return lipasHandlers(its)
@@ -55,10 +47,11 @@ export async function setup({ env = {}, times }: LipasSetup = {}) {
     },
   }
   const started = await workload.start?.(context)
+  if (hasSampleData) await loadSampleData((system as unknown as LipasSystem).database)
   const pool = new pg.Pool({ connectionString: database.url, max: 3 })
   pool.on('error', () => {})
   return {
-    ...{ url: database.url, pool, workload, millrace, announced },
+    ...{ url: database.url, pool, sandbox, workload, millrace, announced },
     system: system as LipasSystem,
 
     async sql<Row extends pg.QueryResultRow>(text: string, values: unknown[] = []): Promise<Row[]> {
@@ -78,6 +71,7 @@ export async function setup({ env = {}, times }: LipasSetup = {}) {
 
     async [Symbol.asyncDispose]() {
       await millrace.close()
+      // It stops the sandbox, too.
       await started?.stop()
       await pool.end()
       await database.drop()
