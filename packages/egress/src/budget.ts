@@ -26,20 +26,25 @@ const DEFAULTS: Budget = {
 const LARGEST = 2 ** 31 - 1
 
 export function budgetFrom(given: Partial<Budget> = {}, base: Budget = DEFAULTS): Budget {
-  const budget = { ...base }
+  return limitsFrom('A budget', given, base)
+}
+
+/** `base` with what is given instead. Every limit is a whole number; only redirects may be none at all. */
+export function limitsFrom<Limits extends object>(whose: string, given: Partial<Limits>, base: Limits): Limits {
+  const limits = { ...base }
   for (const [key, value] of Object.entries(given)) {
-    if (!(key in DEFAULTS)) {
-      throw new EgressError('invalid_option', `A budget has no "${key}". It takes ${Object.keys(DEFAULTS).join(', ')}.`)
+    if (!(key in base)) {
+      throw new EgressError('invalid_option', `${whose} has no "${key}". It takes ${Object.keys(base).join(', ')}.`)
     }
     if (value === undefined) continue
     const least = key === 'maxRedirects' ? 0 : 1
-    if (!Number.isInteger(value) || value < least || value > LARGEST) {
+    if (!Number.isInteger(value) || (value as number) < least || (value as number) > LARGEST) {
       throw new EgressError(
         'invalid_option',
-        `The budget's ${key} is ${String(value)}. Give a whole number from ${least} to ${LARGEST}.`,
+        `${whose.replace(/^A /, 'The ')}'s ${key} is ${String(value)}. Give a whole number from ${least} to ${LARGEST}.`,
       )
     }
-    budget[key as keyof Budget] = value
+    limits[key as keyof Limits] = value as Limits[keyof Limits]
   }
-  return budget
+  return limits
 }

@@ -34,7 +34,7 @@ export function guardedConnector(guard: Guard, { ca }: ConnectorOptions): buildC
 }
 
 /** Answers the checked addresses, whatever name it is asked for. */
-function pinnedLookup(addresses: readonly ResolvedAddress[]): LookupFunction {
+export function pinnedLookup(addresses: readonly ResolvedAddress[]): LookupFunction {
   return (_hostname, options, callback) => {
     const [first] = addresses
     if (options.all || first === undefined) callback(null, [...addresses])

@@ -14,6 +14,8 @@ export {
   WebhookRejected,
 } from './errors.ts'
 export type { Resolve, ResolvedAddress } from './guard.ts'
+export { type EgressProxy, type EgressProxyOptions, startEgressProxy } from './proxy/proxy.ts'
+export type { ProxyBudget, ProxyCounts } from './proxy/traffic.ts'
 export { readJson } from './read-json.ts'
 export { retryAfterMs } from './retry-after.ts'
 export {
