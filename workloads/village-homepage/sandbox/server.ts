@@ -4,11 +4,13 @@ import { Mailboxes, type Mode, PagerDuty, Received, Slack, Switches, startFront,
 import { Anthropic } from './anthropic.ts'
 import { blocksOf, callNoteOf, INTRO } from './control.ts'
 import { Feeds } from './feeds.ts'
+import { Links } from './links.ts'
 import { AlphaVantage, Stooq } from './quotes.ts'
 import { OpenMeteo, WeatherService } from './weather.ts'
 
 const TITLES = {
   feeds: 'Feeds',
+  links: 'Linked pages',
   anthropic: 'Anthropic',
   'alpha-vantage': 'Alpha Vantage',
   stooq: 'Stooq',
@@ -55,6 +57,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   const [switches, received, mailboxes] = [new Switches<ServiceName>(), new Received<ServiceName>(), new Mailboxes()]
   const services = {
     feeds: new Feeds({ now, isSlow: misbehaves }),
+    links: new Links({ isSlow: misbehaves }),
     anthropic: new Anthropic({ misbehaves, latencyMs }),
     'alpha-vantage': new AlphaVantage({ today: now }),
     stooq: new Stooq({ today: now }),

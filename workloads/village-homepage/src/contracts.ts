@@ -190,7 +190,11 @@ function lowContracts({ queues, retry }: Common) {
         host: z.string().min(1).optional(),
         round: z.int().min(1).max(3).optional(),
       }),
-      result: z.strictObject({ checked: count, ok: count, moved: count, broken: count, dead: count }),
+      // Without links: a job for the links of each host that are due.
+      result: z.union([
+        z.strictObject({ due: count, enqueued: count, duplicate: count }),
+        z.strictObject({ checked: count, ok: count, moved: count, broken: count, dead: count }),
+      ]),
       dedupe: { key: ({ link_ids, round = 1 }) => (link_ids === undefined ? 'all' : `${link_ids[0]}:${round}`) },
       // One job at a time for a host: its server answers one request of ours after the other.
       keyLimit: { key: ({ host }) => host, concurrency: 1 },

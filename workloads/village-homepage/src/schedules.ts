@@ -12,7 +12,7 @@ export function villageSchedules(parts: VillageParts, handlers: readonly Impleme
 function allSchedules(parts: VillageParts): Schedule[] {
   const { contracts, database } = parts
   const { RSS_FEED_REFRESH, WEATHER_REFRESH, AI_TAGGING, CLICK_ROLLUP, RANK_RECALCULATION } = contracts
-  const { SOCIAL_REFRESH, SITEMAP_GENERATION } = contracts
+  const { SOCIAL_REFRESH, LINK_HEALTH_CHECK, SITEMAP_GENERATION } = contracts
   return [
     stockSchedule(parts),
     defineSchedule({ name: 'rss-feed-refresh', job: RSS_FEED_REFRESH, when: cron('*/5 * * * *'), payload: {} }),
@@ -31,6 +31,7 @@ function allSchedules(parts: VillageParts): Schedule[] {
       missed: 'skip',
     }),
     defineSchedule({ name: 'social-refresh', job: SOCIAL_REFRESH, when: cron('*/30 * * * *'), payload: {} }),
+    defineSchedule({ name: 'link-health-check', job: LINK_HEALTH_CHECK, when: cron('0 4 * * 0'), payload: {} }),
     defineSchedule({
       name: 'sitemap-generation',
       job: SITEMAP_GENERATION,

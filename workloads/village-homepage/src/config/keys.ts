@@ -110,6 +110,13 @@ const settings = z.strictObject({
     .strictObject({ url: url.default('https://homepage.villagecompute.com'), 'show-jobs': flag.default(false) })
     .prefault({}),
   clicks: z.strictObject({ 'retention-days': whole(1, 3_650).default(90) }).prefault({}),
+  links: z
+    .strictObject({
+      timeout: whole(1, 10).default(10),
+      /** Between two requests to one host, in seconds. */
+      'request-interval': amount(0, 60).default(1),
+    })
+    .prefault({}),
   egress: z.strictObject({ allow: list.default([]) }).prefault({}),
   sandbox: z
     .preprocess((value) => (value === true ? 'on' : value === false ? 'off' : value), z.enum(['auto', 'on', 'off']))

@@ -1,6 +1,7 @@
 // One GET of a feed by the guarded fetch, bounded in time, bytes and redirects.
 import type { VillageConfig } from '../config/read.ts'
 import type { Outside } from '../outside/outside.ts'
+import { permanentAddress } from '../outside/permanent-address.ts'
 import { decodedText } from './charset.ts'
 import { FeedError, feedErrorFrom, statusError } from './source-errors.ts'
 import type { RssSource } from './source-store.ts'
@@ -62,7 +63,7 @@ async function fetched(source: RssSource, options: FetchOptions): Promise<Fetche
     url: response.url,
     etag: kept(response.headers.get('etag')),
     lastModified: kept(response.headers.get('last-modified')),
-    movedTo: movedFor(redirects),
+    movedTo: permanentAddress(redirects),
   }
 }
 
@@ -80,9 +81,3 @@ function headersFor(
 
 /** A longer one is not worth storing, and the feed is simply fetched again. */
 const kept = (header: string | null): string | null => (header !== null && header.length <= MOST_HEADER ? header : null)
-
-/** The last address before the first redirect that is temporary. */
-function movedFor(redirects: readonly { status: number; url: string }[]): string | null {
-  const temporary = redirects.findIndex(({ status }) => status !== 301 && status !== 308)
-  return (temporary === -1 ? redirects : redirects.slice(0, temporary)).at(-1)?.url ?? null
-}

@@ -1,54 +1,12 @@
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { expect, test } from 'vitest'
+import { hostileUrls, startCanary } from '../support/canary.ts'
 import { items, rss } from '../support/feed-server.ts'
 import { feedSetup } from '../support/feeds.ts'
 
-/** A service inside that must never be asked. */
-async function startCanary() {
-  let touched = 0
-  const server = createServer((_request, response) => {
-    touched += 1
-    response.end(rss(items(1)))
-  })
-  server.on('connection', () => {
-    touched += 1
-  })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  return {
-    port: (server.address() as AddressInfo).port,
-    touched: () => touched,
-    [Symbol.asyncDispose]: () => new Promise<void>((resolve) => server.close(() => resolve())),
-  }
-}
-
-const urlsOf = (port: number): string[] => [
-  `http://127.0.0.1:${port}/`,
-  `http://localhost:${port}/`,
-  `http://[::1]:${port}/`,
-  `http://[::ffff:127.0.0.1]:${port}/`,
-  `http://0.0.0.0:${port}/`,
-  `http://2130706433:${port}/`,
-  `http://0x7f.1:${port}/`,
-  `http://127.1:${port}/`,
-  `http://user:password@127.0.0.1:${port}/`,
-  'http://169.254.169.254/latest/meta-data/',
-  'http://10.0.0.1/',
-  'http://192.168.0.1/',
-  'http://100.64.0.1/',
-  'http://[fe80::1]/',
-  'http://[fd00::1]/',
-  'file:///etc/passwd',
-  'ftp://127.0.0.1/',
-  'gopher://127.0.0.1/',
-  'data:text/xml,<rss/>',
-  'not a url',
-]
-
 test('no address inside is asked, neither as a source nor by a redirect, and each is a typed failure', async () => {
-  await using canary = await startCanary()
+  await using canary = await startCanary(rss(items(1)))
   await using t = await feedSetup()
-  for (const [i, url] of urlsOf(canary.port).entries()) {
+  for (const [i, url] of hostileUrls(canary.port).entries()) {
     const direct = await t.follow(url)
     expect(await t.refresh(direct), url).toMatchObject({ outcome: 'retry' })
     expect(await t.source(direct), url).toMatchObject({ last_error_type: 'AddressRefused', error_count: 1 })
@@ -62,7 +20,7 @@ test('no address inside is asked, neither as a source nor by a redirect, and eac
 })
 
 test('addresses inside a feed are stored as links at most, and never asked', async () => {
-  await using canary = await startCanary()
+  await using canary = await startCanary(rss(items(1)))
   await using t = await feedSetup()
   const inside = `http://127.0.0.1:${canary.port}`
   const feed = `<?xml version="1.0"?><?xml-stylesheet href="${inside}/style.xsl"?>
