@@ -5,6 +5,7 @@ import { LipasDatabase } from './database/pool.ts'
 import { Uptime } from './handlers/startup-delay.ts'
 import { type Emailer, openEmailer } from './mail/emailer.ts'
 import { type Addresses, allowedOf, type Mode } from './outside/addresses.ts'
+import { openSearch, type SearchClient } from './search/client.ts'
 import type { LipasSettings } from './settings.ts'
 import { UtpClient } from './utp/client.ts'
 
@@ -27,6 +28,7 @@ export interface Times {
 interface Opened extends OpenSystem {
   readonly egress: Egress
   readonly emailer: Emailer
+  readonly search: SearchClient
   readonly utp: UtpClient
 }
 
@@ -56,6 +58,7 @@ export class LipasSystem {
       ...given,
       egress: createEgress({ allow: allowedOf(addresses), userAgent: 'lipas' }),
       emailer: openEmailer(addresses.mail),
+      search: openSearch(addresses.search),
       utp: new UtpClient(addresses.utp, this.fetch),
     }
   }
@@ -80,6 +83,10 @@ export class LipasSystem {
     return this.#now().emailer
   }
 
+  get search(): SearchClient {
+    return this.#now().search
+  }
+
   get utp(): UtpClient {
     return this.#now().utp
   }
@@ -101,6 +108,7 @@ export class LipasSystem {
     const opened = this.#opened
     this.#opened = undefined
     opened?.emailer.close()
+    await opened?.search.close()
     await opened?.egress.close()
     await this.database.close()
   }

@@ -12,12 +12,13 @@ import {
 } from '@millrace/sandbox'
 import type { SandboxVariables } from '../outside/addresses.ts'
 import { planMailOutages } from './mail-outage.ts'
+import { SearchServer } from './search.ts'
 import { UTP_CREDENTIALS, Utp, type UtpOptions } from './utp.ts'
 
 export const MAIL_FROM = 'lipas@lipas.example'
 export const ALERT_TO = 'operators@lipas.example'
 
-const TITLES = { smtp: 'Mail server', utp: 'Partner (UTP)' } as const
+const TITLES = { smtp: 'Mail server', search: 'Search', utp: 'Partner (UTP)' } as const
 export type ServiceName = keyof typeof TITLES
 
 export interface SandboxOptions {
@@ -32,6 +33,7 @@ export interface Sandbox {
   /** Of the control page. */
   readonly url: string
   readonly utp: Utp
+  readonly search: SearchServer
   readonly mailboxes: Mailboxes
   readonly received: Received<ServiceName>
   /** They point a program to this sandbox. */
@@ -43,9 +45,9 @@ export interface Sandbox {
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
   const { misbehaves = true, port = 0 } = options
   const [switches, received, mailboxes] = [new Switches<ServiceName>(), new Received<ServiceName>(), new Mailboxes()]
-  const utp = new Utp(options.utp)
+  const [utp, search] = [new Utp(options.utp), new SearchServer()]
   // Every service that speaks HTTP: the first part of the path is its name.
-  const services = { utp } satisfies Partial<Record<ServiceName, Service>>
+  const services = { utp, search } satisfies Partial<Record<ServiceName, Service>>
   const smtp = await startSmtp({ mailboxes, received, switches, misbehaves: false })
   const front = await startFront({
     ...{ title: 'Sandbox of LIPAS', intro: INTRO, titles: TITLES, switches, received, services, port },
@@ -54,12 +56,12 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   })
   const endOutages = misbehaves ? planMailOutages(switches) : () => {}
   return {
-    ...{ url: front.url, utp, mailboxes, received },
+    ...{ url: front.url, utp, search, mailboxes, received },
     variables: {
       LIPAS_SMTP_URL: smtp.url,
       LIPAS_MAIL_FROM: MAIL_FROM,
       LIPAS_ALERT_TO: ALERT_TO,
-      LIPAS_SEARCH_URL: `${front.url}/search`,
+      LIPAS_SEARCH_URL: front.urlOf('search'),
       LIPAS_WCS_URL: `${front.url}/wcs`,
       LIPAS_UTP_URL: `${front.urlOf('utp')}/objects`,
       LIPAS_UTP_TOKEN_URL: `${front.urlOf('utp')}/token`,
