@@ -3,7 +3,8 @@ import { createMillrace, defineJob, defineQueues } from 'millrace'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { freshDatabase } from '../../engine/test/support/database.ts'
-import { fixture, Program, ran } from './support/program.ts'
+import { saidBy } from './support/in-process.ts'
+import { fixture, Program } from './support/program.ts'
 import { setup } from './support/setup.ts'
 
 const queues = defineQueues({ beds: {}, mail: {} })
@@ -21,14 +22,14 @@ test.each([
   ['dead', 'grups', 'groups'],
   ['limits', 'ste', 'set'],
 ])('a misspelt subcommand is an unknown one: %s %s', async (group, given, meant) => {
-  const { code, err } = await ran([group, given])
+  const { code, err } = await saidBy([group, given])
   expect(code).toBe(1)
   expect(err).toContain(`error: unknown command '${given}'`)
   expect(err).toMatch(new RegExp(`Did you mean .*${meant}`))
 })
 
 test('too many arguments of a subcommand that was named are still that', async () => {
-  expect((await ran(['schedules', 'list', 'nightly'])).err).toContain("too many arguments for 'list'")
+  expect((await saidBy(['schedules', 'list', 'nightly'])).err).toContain("too many arguments for 'list'")
 })
 
 test('the database may be given before the command, and the one beside the command counts', async () => {
@@ -37,20 +38,20 @@ test('the database may be given before the command, and the one beside the comma
   const url = ['--database-url', t.env.DATABASE_URL]
   const elsewhere = ['--database-url', 'postgres://localhost:1/nowhere']
   const lists = await Promise.all([
-    ran([...url, 'jobs', '--json']),
-    ran([...elsewhere, 'jobs', '--json', ...url]),
-    ran([...url, 'jobs', '--json'], { DATABASE_URL: 'postgres://localhost:1/nowhere' }),
+    saidBy([...url, 'jobs', '--json']),
+    saidBy([...elsewhere, 'jobs', '--json', ...url]),
+    saidBy([...url, 'jobs', '--json'], { DATABASE_URL: 'postgres://localhost:1/nowhere' }),
   ])
   for (const { out } of lists) expect(JSON.parse(out)).toMatchObject([{ id }])
-  expect(await ran([...url, 'schedules', 'list'])).toMatchObject({ code: 0 })
-  expect(await ran(['schedules', ...url, 'show', 'nightly'])).toMatchObject({
+  expect(await saidBy([...url, 'schedules', 'list'])).toMatchObject({ code: 0 })
+  expect(await saidBy(['schedules', ...url, 'show', 'nightly'])).toMatchObject({
     err: expect.stringContaining('"nightly"'),
   })
 })
 
 test('the help marks the options that are required', async () => {
-  expect((await ran(['pause', '--help'])).out).toMatch(/--reason <text> .*\(required\)/s)
-  const { out } = await ran(['schedules', 'create', '--help'])
+  expect((await saidBy(['pause', '--help'])).out).toMatch(/--reason <text> .*\(required\)/s)
+  const { out } = await saidBy(['schedules', 'create', '--help'])
   expect(out.match(/\(required\)/g)).toHaveLength(2)
 })
 

@@ -5,7 +5,7 @@ import { admin, nodeListener } from '@millrace/admin'
 import { defineJob, defineQueues, implement, Unrecoverable } from 'millrace'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
-import { ran } from './support/program.ts'
+import { saidBy } from './support/in-process.ts'
 import { setup as base } from './support/setup.ts'
 
 const queues = defineQueues({ beds: {}, desks: {} })
@@ -75,7 +75,7 @@ test.each([
 ])('%j is refused', async (args, message) => {
   // Nothing listens there: they are refused before the database is asked.
   const env = { DATABASE_URL: 'postgres://127.0.0.1:1/none' }
-  expect(await ran(args, env)).toMatchObject({ code: 1, err: expect.stringMatching(message) })
+  expect(await saidBy(args, env)).toMatchObject({ code: 1, err: expect.stringMatching(message) })
 })
 
 test('an operator without the database does the same through the admin API', async () => {
@@ -89,9 +89,9 @@ test('an operator without the database does the same through the admin API', asy
     MILLRACE_ADMIN_TOKEN: secret,
   }
   try {
-    const done = await ran(['dead', 'redrive', '--where', 'type:nap', '--yes'], env)
+    const done = await saidBy(['dead', 'redrive', '--where', 'type:nap', '--yes'], env)
     expect(done).toMatchObject({ code: 0, err: '', out: expect.stringContaining('2 jobs changed') })
-    expect((await ran(['dead', 'resolve', '--where', 'typ:nap', '--yes'], env)).err).toContain('\n  ^^^\n')
+    expect((await saidBy(['dead', 'resolve', '--where', 'typ:nap', '--yes'], env)).err).toContain('\n  ^^^\n')
     expect(await t.millrace.audit.list({ action: 'bulk.start' })).toMatchObject([{ by: 'ann' }])
   } finally {
     await api.close()

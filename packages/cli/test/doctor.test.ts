@@ -1,7 +1,7 @@
 import { defineJob, defineQueues } from 'millrace'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
-import { ran } from './support/program.ts'
+import { saidBy } from './support/in-process.ts'
 import { setup } from './support/setup.ts'
 
 const send = defineJob({ type: 'mail.send', queue: defineQueues({ mail: {} }).mail, payload: z.object({}) })
@@ -26,7 +26,7 @@ test('doctor says what is well and what is not, what to do about it, and ends wi
 })
 
 test('doctor of a database that cannot be reached says so', async () => {
-  const { code, out } = await ran(['doctor'], { DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none' })
+  const { code, out } = await saidBy(['doctor'], { DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none' })
   expect(code).toBe(1)
   expect(out).toMatch(
     /^Something is failing: check database\.\n\nDATABASE\n {2}failing {3}The database could not be read: /,

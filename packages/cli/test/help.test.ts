@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { humanLine } from '#src/log'
-import { ran } from './support/program.ts'
+import { saidBy } from './support/in-process.ts'
 
-const run = (...args: string[]) => ran(args)
+const run = (...args: string[]) => saidBy(args)
 
 test('the help lists the commands and shows examples', async () => {
   const { code, out } = await run('--help')

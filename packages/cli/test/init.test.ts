@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { ran } from './support/program.ts'
+import { saidBy } from './support/in-process.ts'
 
 async function setup(...packs: string[]) {
   const home = await mkdtemp(join(tmpdir(), 'millrace-init-'))
@@ -12,7 +12,7 @@ async function setup(...packs: string[]) {
   await mkdir(packages)
   for (const pack of packs) await writeFile(join(packages, pack), '')
   const init = (folder: string, ...options: string[]) =>
-    ran(['init', join(home, folder), '--packages', packages, '--no-install', ...options])
+    saidBy(['init', join(home, folder), '--packages', packages, '--no-install', ...options])
   return { home, packages, init }
 }
 
@@ -56,10 +56,10 @@ test('refuses a folder that is not empty, and a folder without the tarballs', as
 
 test('completion knows the commands and their options, in every shell', async () => {
   for (const shell of ['bash', 'zsh', 'fish']) {
-    const { code, out } = await ran(['completion', shell])
+    const { code, out } = await saidBy(['completion', shell])
     expect(code).toBe(0)
     expect(out).toContain('redrive')
     expect(out).toMatch(/(--|-l )database-url/)
   }
-  expect((await ran(['completion', 'tcsh'])).code).toBe(1)
+  expect((await saidBy(['completion', 'tcsh'])).code).toBe(1)
 })

@@ -4,6 +4,7 @@ import pg from 'pg'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { freshDatabase } from '../../engine/test/support/database.ts'
+import { saidBy } from './support/in-process.ts'
 import { fixture, Program } from './support/program.ts'
 import { setup as base } from './support/setup.ts'
 import { StateHome } from './support/state-home.ts'
@@ -124,14 +125,12 @@ test('jobs --where finds, counts, goes on by a cursor, and points at what it can
 
 test('commands that look need a database that exists, and say when it is not migrated', async () => {
   await using home = await StateHome.create()
-  await using nowhere = new Program(['jobs'], home.env)
-  expect(await nowhere.ended()).toMatchObject({ code: 1, err: expect.stringMatching(/No database is given/) })
+  const nowhere = await saidBy(['jobs'], { ...home.env, DATABASE_URL: undefined })
+  expect(nowhere).toMatchObject({ code: 1, err: expect.stringMatching(/No database is given/) })
   expect(await home.servers()).toEqual([])
   await using database = await freshDatabase({ migrated: false })
-  await using empty = new Program(['dead'], { DATABASE_URL: database.url })
-  expect((await empty.ended()).err).toMatch(
-    /^error: This database lacks what Millrace needs.*Run `millrace migrate`.*\n$/,
-  )
+  const empty = await saidBy(['dead'], { DATABASE_URL: database.url })
+  expect(empty.err).toMatch(/^error: This database lacks what Millrace needs.*Run `millrace migrate`.*\n$/)
 })
 
 test('a command that fails stops the embedded database that was started for it', async () => {

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { freshDatabase } from '../../engine/test/support/database.ts'
-import { ran } from './support/program.ts'
+import { saidBy } from './support/in-process.ts'
 
-const millrace = (args: string, env: Record<string, string> = {}) => ran(args.split(' '), env)
+const millrace = (args: string, env: Record<string, string> = {}) => saidBy(args.split(' '), env)
 
 async function setup() {
   const database = await freshDatabase({ migrated: false })

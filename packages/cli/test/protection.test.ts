@@ -1,7 +1,7 @@
 import { defineJob, defineQueues } from 'millrace'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
-import { ran } from './support/program.ts'
+import { saidBy } from './support/in-process.ts'
 import { setup as base } from './support/setup.ts'
 
 const queues = defineQueues({ default: {} })
@@ -15,7 +15,7 @@ const key = (letter: string): string => Buffer.alloc(32, letter).toString('base6
 
 async function setup() {
   const t = await base({ jobs: [care], encryption: { keys: [{ id: 'a', key: key('a') }] } })
-  return { ...t, run: (args: string[], env: Record<string, string> = {}) => ran(args, { ...t.env, ...env }) }
+  return { ...t, run: (args: string[], env: Record<string, string> = {}) => saidBy(args, { ...t.env, ...env }) }
 }
 
 test('keys status and keys rotate tell which key is needed, and no key is printed', async () => {

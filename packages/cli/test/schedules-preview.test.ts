@@ -1,10 +1,10 @@
 import { calendar, defineJob, defineQueues } from 'millrace'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
-import { ran } from './support/program.ts'
+import { saidBy } from './support/in-process.ts'
 import { setup } from './support/setup.ts'
 
-const preview = (...args: string[]) => ran(['schedules', 'preview', ...args])
+const preview = (...args: string[]) => saidBy(['schedules', 'preview', ...args])
 const MARCH = ['--tz', 'America/New_York', '--from', '2026-03-07T00:00:00Z', '--count', '3']
 
 test('the fires of an expression are shown in UTC and beside it in local time', async () => {

@@ -3,7 +3,8 @@ import pg from 'pg'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { freshDatabase } from '../../engine/test/support/database.ts'
-import { fixture, get, Program, ran } from './support/program.ts'
+import { saidBy } from './support/in-process.ts'
+import { fixture, get, Program } from './support/program.ts'
 
 // The contract of fixtures/nap.js, as a program that only enqueues would have it.
 const queues = defineQueues({ beds: { concurrency: 3 } })
@@ -120,7 +121,7 @@ test('work says when the database cannot be reached', async () => {
 test('work passes its options on to the worker: lease, overload, alert, connections, notify, schema', async () => {
   await using database = await freshDatabase({ migrated: false })
   const env = { DATABASE_URL: database.url, MILLRACE_SCHEMA: 'other' }
-  expect(await ran(['migrate'], env)).toMatchObject({ code: 0, out: expect.stringContaining('"other" is current') })
+  expect(await saidBy(['migrate'], env)).toMatchObject({ code: 0, out: expect.stringContaining('"other" is current') })
   const options = [
     ...['--lease', 'heartbeat=1s,ttl=100s', '--lease', 'sweep=2s', '--overload', 'loopLag=5s,claimTime=6s'],
     ...['--dead-letter-alert-at', '1', '--max-connections', '3', '--no-notify', '--port', '0', '--host', '127.0.0.1'],
@@ -133,18 +134,18 @@ test('work passes its options on to the worker: lease, overload, alert, connecti
   const { rows } = await client.query('select extract(epoch from expires_at - heartbeat_at) as ttl from other.worker')
   await client.end()
   expect(Math.round(rows[0].ttl)).toBe(100)
-  expect(await ran(['queues'], env)).toMatchObject({ code: 0 })
+  expect(await saidBy(['queues'], env)).toMatchObject({ code: 0 })
   for (const [option, message] of [
     ['--lease=length=1s', /Expected heartbeat, ttl, sweep, such as heartbeat=5s/],
     ['--overload=loopLag=soon', /Expected a number with ms, s, m, h or d/],
     ['--max-connections=0', /Expected a whole number from 1/],
     ['--overload=loopLag=1ms', /overload.loopLag is 1 ms: 10 ms is the least/],
   ] as const)
-    expect((await ran(['work', fixture('nap.js'), option], env)).err).toMatch(message)
+    expect((await saidBy(['work', fixture('nap.js'), option], env)).err).toMatch(message)
 })
 
 test('every option of work() can be given to `millrace work`', async () => {
-  const { out } = await ran(['work', '--help'])
+  const { out } = await saidBy(['work', '--help'])
   for (const option of ['--concurrency', '--grace', '--lease', '--overload', '--dead-letter-alert-at'])
     expect(out).toContain(option)
   for (const option of ['--max-connections', '--no-notify', '--schema']) expect(out).toContain(option)

@@ -2,7 +2,8 @@
 import pg from 'pg'
 import { expect, onTestFinished, test } from 'vitest'
 import { freshDatabase } from '../../engine/test/support/database.ts'
-import { fixture, Program, ran } from './support/program.ts'
+import { saidBy } from './support/in-process.ts'
+import { fixture, Program } from './support/program.ts'
 
 const module = fixture('village.js')
 const TOKEN = `mr_${'t'.repeat(43)}`
@@ -18,7 +19,7 @@ async function setup(options: { migrated: boolean }) {
   const env = { DATABASE_URL: database.url }
   return {
     env,
-    millrace: (...args: string[]) => ran(args, env),
+    millrace: (...args: string[]) => saidBy(args, env),
     rows: async (sql: string) => (await client.query(sql)).rows,
   }
 }
