@@ -43,6 +43,7 @@ import { typesCommand } from './commands/types.ts'
 import { workCommand } from './commands/work.ts'
 import { workersCommand } from './commands/workers.ts'
 import { workflowsCommand } from './commands/workflows.ts'
+import { fail } from './failure.ts'
 
 const help = `
 Examples:
@@ -74,7 +75,9 @@ Environment:
 
 export async function main(argv: readonly string[] = process.argv): Promise<void> {
   tolerateClosedOutput()
-  await completeTree(program()).parseAsync(argv)
+  const root = completeTree(program())
+  // A command says itself why it failed. What it throws before it can is said in the same way, without a stack where none is of use.
+  await root.parseAsync(argv).catch((error: unknown) => fail(root, error))
 }
 
 /** All commands, as they are declared. */

@@ -54,8 +54,8 @@ function switchCommand(name: 'on' | 'off', description: string): Command {
 }
 
 async function show(id: string, options: ClientOptions, command: Command): Promise<void> {
-  if (!/^\d{1,19}$/.test(id)) throw new Refused(`"${oneLine(id, 40)}" is not the id of a job: expected a number.`)
   await withClient(command, options, async ({ millrace }) => {
+    if (!/^\d{1,19}$/.test(id)) throw new Refused(`"${oneLine(id, 40)}" is not the id of a job: expected a number.`)
     const events = await millrace.history(id)
     if (options.json) return printJson(events)
     if (events.length > 0)
