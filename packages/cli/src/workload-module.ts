@@ -93,7 +93,7 @@ function problemsOf(candidate: unknown): string[] {
     ...listProblems('metrics', metrics, isMetric, 'a metric made by defineCounter, defineGauge or defineHistogram'),
   )
   problems.push(...listProblems('routes', routes, isRoute, 'a route made by route() of @millrace/admin'))
-  problems.push(...listProblems('pages', pages, isPage, '{ path, title, handle }'))
+  problems.push(...listProblems('pages', pages, isPage, '{ path, title?, handle }'))
   for (const [key, value] of Object.entries({ setup, start, ready })) {
     if (value !== undefined && typeof value !== 'function')
       problems.push(`\`${key}\` is ${kindOf(value)}, not a function`)
@@ -134,7 +134,7 @@ function isRoute(value: unknown): boolean {
 }
 
 function isPage(value: unknown): boolean {
-  const { path, title, handle } = (value ?? {}) as Record<string, unknown>
+  const { path, title = '', handle } = (value ?? {}) as Record<string, unknown>
   return typeof path === 'string' && typeof title === 'string' && typeof handle === 'function'
 }
 

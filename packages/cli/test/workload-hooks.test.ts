@@ -75,6 +75,7 @@ test('dev and admin serve its routes and pages; admin runs no jobs and needs a t
   const page = await fetch(`${origin}/village/below`)
   expect(await page.text()).toBe('<h1>Village</h1> /village/below for anybody')
   expect(page.headers.get('content-security-policy')).toContain("default-src 'none'")
+  expect(await (await fetch(`${origin}/robots.txt`)).text()).toBe('User-agent: *')
   const found = (headers: Record<string, string>) =>
     fetch(`${origin}/admin/api/places/Elm`, {
       method: 'POST',
