@@ -29,7 +29,11 @@ async function queue() {
   const contracts = [plain, rated, single]
   const t = await hands(contracts)
   // What a claim reads is compared: new statistics in between would change its plans.
-  await t.sql('alter table millrace.job set (autovacuum_enabled = false)')
+  await t.sql(`do $$ declare name text; begin
+    for name in select relname from pg_class where relnamespace = 'millrace'::regnamespace and relkind = 'r' loop
+      execute format('alter table millrace.%I set (autovacuum_enabled = false)', name);
+    end loop;
+  end $$`)
   const registry = new Registry(contracts)
   const governor = new Governor({ db: t.db, clock: t.clock, registry })
   const types = contracts.map(({ type }) => ({ type, stuckAfterMs: 60_000 }))
