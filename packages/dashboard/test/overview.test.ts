@@ -1,12 +1,9 @@
 // The overview: what is wrong, why, and the way to the cause.
-import { testDatabases } from '@millrace/embedded'
-import { migrate } from 'millrace'
 import type { Page } from 'playwright-core'
 import { expect, inject } from 'vitest'
-import { browse, expectAccessible, test } from './support/browse.ts'
-import { makeTokens } from './support/global-setup.ts'
+import { browse, expectAccessible, ownSystem, test } from './support/browse.ts'
 import { experiment } from './support/lab.ts'
-import { clientOf, startSystem } from './support/system.ts'
+import { clientOf } from './support/system.ts'
 
 const cardOf = (page: Page, queue: string) =>
   page.locator('article').filter({ has: page.getByRole('link', { name: queue, exact: true }) })
@@ -73,21 +70,12 @@ test('figures move while one looks, and nothing else does', async () => {
 })
 
 test('a project without jobs says what to type', async () => {
-  const databases = testDatabases(inject('databaseServer'))
-  const empty = await databases.fresh(
-    await databases.template('dashboard-empty', async (url) => void (await migrate(url))),
-  )
-  const system = await startSystem(empty.url)
-  try {
-    await using opened = await browse('/admin/', { system: { url: system.url, callers: await makeTokens(empty.url) } })
-    const { page } = opened
-    await page.getByRole('heading', { name: 'Nothing has happened here yet.' }).waitFor()
-    await expect.poll(() => page.getByText(/^npx millrace enqueue \S+/).textContent()).toMatch(/--wait$/)
-    await expectAccessible(page, 'main')
-  } finally {
-    await system.close()
-    await databases.close()
-  }
+  await using system = await ownSystem({ isEmpty: true })
+  await using opened = await browse('/admin/', { system })
+  const { page } = opened
+  await page.getByRole('heading', { name: 'Nothing has happened here yet.' }).waitFor()
+  await expect.poll(() => page.getByText(/^npx millrace enqueue \S+/).textContent()).toMatch(/--wait$/)
+  await expectAccessible(page, 'main')
 })
 
 for (const theme of ['light', 'dark'] as const)

@@ -1,10 +1,8 @@
 // Tenants: who gets what share, and another weight for one of them.
-import { createMillrace, type Millrace } from 'millrace'
-import { testDatabase } from 'millrace/testing'
-import { expect, inject } from 'vitest'
+import type { Millrace } from 'millrace'
+import { expect } from 'vitest'
 import { browse, expectAccessible, ownSystem, test } from './support/browse.ts'
-import { makeTokens } from './support/global-setup.ts'
-import { clientOf, startSystem } from './support/system.ts'
+import { clientOf } from './support/system.ts'
 
 test('the shares of a queue are a picture, a table, and a list of the rules that hold jobs', async () => {
   await using opened = await browse('/admin/tenants?queue=default')
@@ -19,17 +17,15 @@ test('the shares of a queue are a picture, a table, and a list of the rules that
   expect(new URL(page.url()).searchParams.get('queue')).toBe('screenshot')
 })
 
-/** Four tenants want slots of the queue, and no worker takes their jobs away meanwhile. */
+/** Four tenants want slots of the queue. */
 async function fillBulk(millrace: Millrace): Promise<void> {
-  for (const { id } of await millrace.workers.list()) await millrace.workers.quiet(id, { by: 'ann', reason: 'a test' })
-  const states = async () => (await millrace.workers.list()).map(({ report }) => report?.state)
-  await expect.poll(states).toEqual(['quiet'])
   for (const tenant of ['thistle-and-twine', 'cedar-post', 'amber-kiln', 'hollow-oak'])
     await millrace.enqueueByType('newsletter.send', { to: 'customer-1@example.com', campaign: 'autumn' }, { tenant })
 }
 
 test('a weight previews what it would do, and what is due changes with it when it is saved; a tenant is suspended and resumed', async () => {
-  await using system = await ownSystem()
+  // Without a worker nobody takes their jobs away meanwhile.
+  await using system = await ownSystem({ pace: null })
   await using millrace = clientOf(system.databaseUrl)
   await fillBulk(millrace)
   const before = (await millrace.fairness('bulk')).top.find(({ tenant }) => tenant === 'thistle-and-twine')
@@ -77,16 +73,8 @@ test('a hostile name is shown as text', async () => {
 })
 
 test('where no work belongs to a tenant the screen says what to type', async () => {
-  await using database = await testDatabase({ server: inject('databaseServer') })
-  await using millrace = createMillrace({ database: database.url, jobs: [] })
-  expect(await millrace.tenants.list()).toEqual([])
-  const callers = await makeTokens(database.url)
-  const { url, close } = await startSystem(database.url)
-  try {
-    await using opened = await browse('/admin/tenants', { system: { url, callers } })
-    await opened.page.getByText('npm run start:tenants').waitFor()
-    await expectAccessible(opened.page)
-  } finally {
-    await close()
-  }
+  await using system = await ownSystem({ isEmpty: true })
+  await using opened = await browse('/admin/tenants', { system })
+  await opened.page.getByText('npm run start:tenants').waitFor()
+  await expectAccessible(opened.page)
 })

@@ -4,7 +4,7 @@ import axe, { type AxeResults } from 'axe-core'
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
 import { expect, inject, test as vitestTest } from 'vitest'
 import { type Callers, makeTokens } from './global-setup.ts'
-import { startSystem } from './system.ts'
+import { type SystemOptions, startSystem } from './system.ts'
 
 /** Skipped where there is no browser; in CI the set-up has failed then. */
 export const test = vitestTest.runIf(inject('browser') !== '')
@@ -82,10 +82,15 @@ function watch(page: Page, origin: string, expected: RegExp | undefined): string
   return problems
 }
 
+export interface OwnSystemOptions extends SystemOptions {
+  /** Nothing has happened in it yet. */
+  readonly isEmpty?: boolean
+}
+
 /** A system on a filled database of its own, for a test that changes a lot. */
-export async function ownSystem(options: Parameters<typeof startSystem>[1] = {}) {
+export async function ownSystem({ isEmpty = false, ...options }: OwnSystemOptions = {}) {
   const databases = testDatabases(inject('databaseServer'))
-  const database = await databases.fresh(inject('filledTemplate'))
+  const database = await databases.fresh(inject(isEmpty ? 'emptyTemplate' : 'filledTemplate'))
   const callers = await makeTokens(database.url)
   const system = await startSystem(database.url, options)
   return {

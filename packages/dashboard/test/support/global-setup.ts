@@ -1,7 +1,7 @@
 // Once for all browser tests: a database server, a filled database as template, a system on a copy of it, and a browser.
 import { fillDemo } from '@millrace/demo'
 import { openTestServer, testDatabases } from '@millrace/embedded'
-import { createMillrace } from 'millrace'
+import { createMillrace, migrate } from 'millrace'
 import type {} from 'vitest'
 import type { TestProject } from 'vitest/node'
 import { startChromium } from './chromium.ts'
@@ -29,6 +29,8 @@ declare module 'vitest' {
     /** A filled database to copy, for tests that change more than a thing of their own. */
     databaseServer: string
     filledTemplate: string
+    /** One that is migrated and nothing else, for what a new user sees. */
+    emptyTemplate: string
   }
 }
 
@@ -41,15 +43,18 @@ export default async function setUp(project: TestProject): Promise<() => Promise
   project.provide('browser', browser?.wsEndpoint() ?? '')
   const server = await openTestServer(process.env, { settings: { max_connections: '200' } })
   const databases = testDatabases(server.url)
+  const emptyTemplate = await databases.template('dashboard-empty', async (url) => void (await migrate(url)))
   const template = await databases.template('dashboard', async (url) => void (await fillDemo(url, { jobs: JOBS })))
   const database = await databases.fresh(template)
   const callers = await makeTokens(database.url)
-  const system = await startSystem(database.url)
+  // A picture shows jobs that run as long as such jobs do.
+  const system = await startSystem(database.url, project.name === 'screenshots' ? { pace: 1 } : {})
   project.provide('systemUrl', system.url)
   project.provide('systemDatabase', database.url)
   project.provide('callers', callers)
   project.provide('databaseServer', server.url)
   project.provide('filledTemplate', template)
+  project.provide('emptyTemplate', emptyTemplate)
   return async () => {
     await browser?.close()
     await system.close()

@@ -17,6 +17,8 @@ export interface WorkerState {
 const SILENT_MS = 20_000
 const LAG_MS = 500
 
+const ASKED = { quiet: 'asked to pause', stop: 'asked to stop' } as const
+
 export function stateOf({ heartbeatAt, report, request }: Worker, now: number): WorkerState {
   const silentMs = now - new Date(heartbeatAt).getTime()
   if (silentMs > SILENT_MS) {
@@ -32,6 +34,9 @@ export function stateOf({ heartbeatAt, report, request }: Worker, now: number): 
     const says = request ? `${request.by}: ${request.reason}` : 'It takes no more jobs.'
     return { tone: 'late', icon: 'held', word: 'quiet', says }
   }
+  // It hears of that with its next heartbeat.
+  if (request)
+    return { tone: 'late', icon: 'wait', word: ASKED[request.kind], says: `${request.by}: ${request.reason}` }
   if (report.memory.isHigh)
     return { tone: 'late', icon: 'late', word: 'short of memory', says: 'It takes no jobs until memory is freed.' }
   if (report.loopLagMs > LAG_MS) {
