@@ -1,9 +1,9 @@
 // A row of a batch that Postgres refuses although it passed every check of ours: alone it fails its own caller, in a list
 // it fails the list.
 import { defineJob, defineQueues, InvalidPayload } from 'millrace'
-import { describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { latinDatabase } from '../support/database.ts'
+import { latinDatabases } from '../support/database.ts'
 import { setup } from '../support/setup.ts'
 
 const queues = defineQueues({ default: {} })
@@ -22,12 +22,18 @@ const EURO = '€'
 /** More than a list of one statement. */
 const LONG = 2_500
 
+let latin: Awaited<ReturnType<typeof latinDatabases>>
+beforeAll(async () => {
+  latin = await latinDatabases()
+})
+afterAll(() => latin.close())
+
 const texts = (rows: readonly { text: string }[]): string[] => rows.map(({ text }) => text).sort()
 const stored = `select payload->>'text' as text from millrace.job`
 
 describe('single enqueues that share a statement', () => {
   test('with a character that the server lacks fail alone, wherever it stands', async () => {
-    await using t = await setup(latinDatabase())
+    await using t = await setup(latin.fresh())
     const millrace = t.client(jobs)
     const wishes = Array.from({ length: 60 }, (_, i) => {
       const contract = i % 3 === 0 ? letter : note
@@ -73,7 +79,7 @@ describe('single enqueues that share a statement', () => {
   })
 
   test('all of them refused, each caller is told, and the next ones are written', async () => {
-    await using t = await setup(latinDatabase())
+    await using t = await setup(latin.fresh())
     const millrace = t.client(jobs)
     const bad = await Promise.allSettled(Array.from({ length: 20 }, () => millrace.enqueue(note, { text: FOREIGN })))
     expect(bad.filter(({ status }) => status === 'rejected')).toHaveLength(20)
@@ -91,7 +97,7 @@ describe('a list', () => {
     { what: 'long, refused in its first statement', size: LONG, bad: 3 },
     { what: 'long, refused in its last statement', size: LONG, bad: LONG - 1 },
   ])('$what, is written as a whole or not at all', async ({ size, bad }) => {
-    await using t = await setup(latinDatabase())
+    await using t = await setup(latin.fresh())
     const millrace = t.client(jobs)
     await expect(millrace.enqueueMany(note, list(size, bad))).rejects.toBeInstanceOf(InvalidPayload)
     expect(await t.sql(stored)).toEqual([])
@@ -104,7 +110,7 @@ describe('a list', () => {
   test.each([{ size: 60 }, { size: LONG }])(
     'of $size, of which every third has a key, is written as a whole or not at all',
     async ({ size }) => {
-      await using t = await setup(latinDatabase())
+      await using t = await setup(latin.fresh())
       const millrace = t.client(jobs)
       const held = await millrace.enqueue(keyed, { text: 'held', key: 'k3' })
       const mixed = (bad: number) =>
@@ -122,7 +128,7 @@ describe('a list', () => {
   )
 
   test('refused does not harm single enqueues under way', async () => {
-    await using t = await setup(latinDatabase())
+    await using t = await setup(latin.fresh())
     const millrace = t.client(jobs)
     const [refused, ...written] = await Promise.allSettled([
       millrace.enqueueMany(note, list(LONG, LONG - 1)),

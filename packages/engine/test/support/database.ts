@@ -18,8 +18,8 @@ export async function freshDatabase(options: { migrated?: boolean } = {}): Promi
   return { ...database, drop, [Symbol.asyncDispose]: drop }
 }
 
-/** A migrated database whose encoding lacks most characters: values of which Postgres says no, and none of our checks. */
-export async function latinDatabase(): Promise<TestDatabase> {
+/** Migrated databases whose encoding lacks most characters: values of which Postgres says no, and none of our checks. */
+export async function latinDatabases() {
   const name = `millrace_latin_${randomUUID().replaceAll('-', '')}`
   const url = new URL(inject('serverUrl'))
   const admin = new pg.Client(url.href)
@@ -29,12 +29,11 @@ export async function latinDatabase(): Promise<TestDatabase> {
   )
   url.pathname = `/${name}`
   await migrate(url.href)
-  let isDropped = false
-  const drop = async () => {
-    if (isDropped) return
-    isDropped = true
+  const databases = testDatabases(inject('serverUrl'))
+  const close = async () => {
+    await databases.close()
     await admin.query(`drop database ${name} with (force)`)
     await admin.end()
   }
-  return { url: url.href, name, drop, [Symbol.asyncDispose]: drop }
+  return { fresh: (): Promise<TestDatabase> => databases.fresh(name), close, [Symbol.asyncDispose]: close }
 }

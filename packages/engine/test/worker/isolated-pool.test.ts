@@ -95,7 +95,7 @@ test('as many processes are started as there are runs at once, and the surplus i
   expect(processesOf('surplus')).toHaveLength(1)
 })
 
-test('a hundred starts and stops leave no process behind', { timeout: 120_000 }, async () => {
+test('starts and stops, most of them halfway, leave no process behind', async () => {
   const cycle = async (n: number) => {
     await using p = poolOf('cycled')
     const started = p.pool.start().catch(() => {})
@@ -103,7 +103,7 @@ test('a hundred starts and stops leave no process behind', { timeout: 120_000 },
     if (n % 5 === 0) await started
     if (n % 10 === 0) expect(await p.run('pid')).toBeGreaterThan(0)
   }
-  for (let round = 0; round < 25; round++) await Promise.all([0, 1, 2, 3].map((i) => cycle(round * 4 + i)))
+  for (let round = 0; round < 5; round++) await Promise.all([0, 1, 2, 3].map((i) => cycle(round * 4 + i)))
   expect(processesOf('cycled')).toEqual([])
 })
 

@@ -229,8 +229,11 @@ describe('a throw', () => {
     const retried = jobEvent(millrace, 'job_retry_scheduled', id)
     await millrace.work({ handlers: [failing], gracePeriod: '5s' })
     await retried
-    await t.sql(`update millrace.job set run_at = now(), first_due_at = first_due_at - interval '20 seconds'`)
-    expect(await jobEvent(millrace, 'job_died', id)).toMatchObject({ reason: 'gave_up', job: { attempt: 2 } })
+    await t.sql(`update millrace.job set first_due_at = first_due_at - interval '20 seconds'`)
+    const died = jobEvent(millrace, 'job_died', id)
+    // Due now, and the worker hears of it.
+    await millrace.retry(id, { by: 'test' })
+    expect(await died).toMatchObject({ reason: 'gave_up', job: { attempt: 2 } })
   })
 
   test("with onExhausted: 'drop' leaves an archive row and no dead letter", async () => {

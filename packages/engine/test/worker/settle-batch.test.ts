@@ -4,7 +4,7 @@ import { cancel, defineJob, defineQueues, discard, implement, type JobContext, t
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { asJson, awkwardText, storableJson } from '../support/arbitraries.ts'
-import { latinDatabase } from '../support/database.ts'
+import { latinDatabases } from '../support/database.ts'
 import { setup as base, shortLease, signal } from '../support/setup.ts'
 
 const queue = defineQueues({ default: { concurrency: 100 } }).default
@@ -260,7 +260,8 @@ describe('an outcome in the batch that Postgres refuses', () => {
   const FOREIGN = 'snow ☃ 日本'
 
   test('is written with less, and its neighbours as they are', async () => {
-    await using t = await setup(latinDatabase())
+    await using latin = await latinDatabases()
+    await using t = await setup(latin.fresh())
     const outcomes: Record<number, Outcome> = {
       3: { kind: 'value', result: FOREIGN },
       7: { kind: 'cancel', reason: FOREIGN },
