@@ -85,7 +85,10 @@ const blocksOf = ({ mailboxes, utp }: Pick<Sandbox, 'mailboxes' | 'utp'>): Block
   {
     title: 'Mail',
     empty: 'No mail yet. Save a place, and its owner gets one.',
-    rows: mailboxes.mails.map(({ to, at, subject, text }) => ({ label: subject, body: text, at, notes: [`to ${to}`] })),
+    rows: mailboxes.mails.map(({ to, at, subject, text, deliveries }) => ({
+      ...{ label: subject, body: text, at },
+      notes: [`to ${to}`, ...(deliveries > 1 ? [`delivered ${deliveries} times, shown once`] : [])],
+    })),
   },
   {
     title: 'Told to the partner',

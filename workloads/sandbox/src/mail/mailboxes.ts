@@ -10,6 +10,8 @@ export interface Mail {
   readonly messageId: string
   /** As it was sent, headers included. */
   readonly raw: string
+  /** Times that it came. A mail program shows a repeated Message-ID once. */
+  deliveries: number
 }
 
 const KEPT = 200
@@ -21,7 +23,11 @@ export class Mailboxes {
   async deliver(raw: Buffer, { from, to }: { from: string; to: readonly string[] }): Promise<void> {
     const { subject = '', text = '', messageId = '' } = await new PostalMime().parse(raw)
     const at = new Date().toISOString()
-    this.mails.unshift(...to.map((each) => ({ at, to: each, from, subject, text, messageId, raw: raw.toString() })))
+    for (const each of to) {
+      const known = messageId === '' ? undefined : this.of(each).find((mail) => mail.messageId === messageId)
+      if (known !== undefined) known.deliveries += 1
+      else this.mails.unshift({ at, to: each, from, subject, text, messageId, raw: raw.toString(), deliveries: 1 })
+    }
     this.mails.length = Math.min(this.mails.length, KEPT)
   }
 
