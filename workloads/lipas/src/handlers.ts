@@ -1,6 +1,7 @@
 // The handlers of all job types. Only worker processes load them.
 import type { Implementation } from 'millrace'
 import { cleanupJobsHandler } from './handlers/cleanup-jobs.ts'
+import { elevationHandler } from './handlers/elevation.ts'
 import { emailHandler } from './handlers/email.ts'
 import { monitorQueueHealthHandler } from './handlers/monitor-queue-health.ts'
 import { produceRemindersHandler } from './handlers/produce-reminders.ts'
@@ -16,5 +17,6 @@ export function lipasHandlers(system: LipasSystem): Implementation[] {
     afterStartup('5m', cleanupJobsHandler(system), uptime),
     webhookHandler(system),
     monitorQueueHealthHandler(system),
+    elevationHandler(system),
   ]
 }

@@ -2,6 +2,7 @@
 import { createEgress, type Egress, type EgressFetch, type EgressInit } from '@millrace/egress'
 import type { Logger, Millrace } from 'millrace'
 import { LipasDatabase } from './database/pool.ts'
+import { Coverage } from './elevation/coverage.ts'
 import { Uptime } from './handlers/startup-delay.ts'
 import { type Emailer, openEmailer } from './mail/emailer.ts'
 import { type Addresses, allowedOf, type Mode } from './outside/addresses.ts'
@@ -23,12 +24,15 @@ export interface OpenSystem {
 export interface Times {
   readonly clock?: { now(): Date }
   readonly uptime?: Uptime
+  /** How long the elevation service may take for one job. Default 5 minutes. */
+  readonly elevationWithinMs?: number
 }
 
 interface Opened extends OpenSystem {
   readonly egress: Egress
   readonly emailer: Emailer
   readonly search: SearchClient
+  readonly coverage: Coverage
   readonly utp: UtpClient
 }
 
@@ -39,12 +43,15 @@ export class LipasSystem {
   readonly database = new LipasDatabase()
   /** How long this process has been at work. */
   readonly uptime: Uptime
+  readonly elevationWithinMs: number | undefined
   #opened: Opened | undefined
 
-  constructor(settings: LipasSettings, { clock = { now: () => new Date() }, uptime = new Uptime() }: Times = {}) {
+  constructor(settings: LipasSettings, times: Times = {}) {
+    const { clock = { now: () => new Date() }, uptime = new Uptime(), elevationWithinMs } = times
     this.settings = settings
     this.clock = clock
     this.uptime = uptime
+    this.elevationWithinMs = elevationWithinMs
   }
 
   open(given: OpenSystem): void {
@@ -59,6 +66,7 @@ export class LipasSystem {
       egress: createEgress({ allow: allowedOf(addresses), userAgent: 'lipas' }),
       emailer: openEmailer(addresses.mail),
       search: openSearch(addresses.search),
+      coverage: new Coverage(addresses.elevation, this.fetch),
       utp: new UtpClient(addresses.utp, this.fetch),
     }
   }
@@ -85,6 +93,10 @@ export class LipasSystem {
 
   get search(): SearchClient {
     return this.#now().search
+  }
+
+  get coverage(): Coverage {
+    return this.#now().coverage
   }
 
   get utp(): UtpClient {

@@ -54,13 +54,14 @@ export function saveSite(
     const stored = await lockSite(tx, save.lipasId)
     if (stored === undefined) return undefined
     const next = changed(stored, save.change)
-    const revision = await writeSite(tx, save, next)
+    const isMoved = next.geometries !== stored.geometries
+    const revision = await writeSite(tx, { save, next, isMoved })
     const isOpen = next.status !== 'out-of-service-permanently'
     const reminded = { lipasId: save.lipasId, email: isOpen ? next.ownerEmail : null, at: save.at }
     await moveReminder(tx, reminded)
     return {
       revision,
-      jobs: await enqueueWork(millrace, tx, { save, next, isMoved: next.geometries !== stored.geometries }),
+      jobs: await enqueueWork(millrace, tx, { save, next, isMoved }),
     }
   })
 }
@@ -96,32 +97,37 @@ function moved(geometries: Geometries, { east, north }: { east: number; north: n
   return withVertices(geometries, vertices)
 }
 
-/** The profile of an older geometry stays until the new one is computed. `elevation_of` tells that it is older. */
-async function writeSite(tx: Queryable, { lipasId, at }: Save, next: Stored): Promise<number> {
-  const { rows } = await tx.query(
-    `update lipas.sports_site
-     set revision = nextval('lipas.revision'), event_date = $2, name = $3, status = $4, owner_email = $5,
-       geometries = $6, bounds = $7
-     where lipas_id = $1
-     returning revision::float8 as revision`,
-    [
-      ...[lipasId, at, next.name, next.status, next.ownerEmail],
-      ...[JSON.stringify(next.geometries), boxText(boundsOfPlace(next.geometries))],
-    ],
-  )
-  return (rows[0] as { revision: number }).revision
-}
-
-interface Work {
+interface Write {
   readonly save: Save
   readonly next: Stored
   readonly isMoved: boolean
 }
 
+/**
+ * A place that has not moved keeps its heights. The profile of an older geometry stays until the new one is computed:
+ * `elevation_of` tells that it is older.
+ */
+async function writeSite(tx: Queryable, { save: { lipasId, at }, next, isMoved }: Write): Promise<number> {
+  const { rows } = await tx.query(
+    `update lipas.sports_site
+     set revision = raised.revision, event_date = $2, name = $3, status = $4, owner_email = $5,
+       geometries = $6, bounds = $7,
+       elevation_of = case when elevation_of = sports_site.revision and not $8 then raised.revision else elevation_of end
+     from (select nextval('lipas.revision') as revision) as raised
+     where lipas_id = $1
+     returning sports_site.revision::float8 as revision`,
+    [
+      ...[lipasId, at, next.name, next.status, next.ownerEmail],
+      ...[JSON.stringify(next.geometries), boxText(boundsOfPlace(next.geometries)), isMoved],
+    ],
+  )
+  return (rows[0] as { revision: number }).revision
+}
+
 async function enqueueWork(
   millrace: Millrace,
   tx: Queryable,
-  { save: { lipasId, by, correlationId }, next, isMoved }: Work,
+  { save: { lipasId, by, correlationId }, next, isMoved }: Write,
 ): Promise<SavedJob[]> {
   const options = { correlationId, createdBy: by }
   const place = { 'lipas-id': lipasId }

@@ -1,5 +1,6 @@
 // Reading places of the register.
 import type { Queryable } from 'millrace'
+import type { Profile } from '../elevation/profile.ts'
 import type { Geometries } from '../geometry/feature.ts'
 
 export const STATUSES = [
@@ -23,7 +24,7 @@ export interface Site {
   readonly ownerEmail: string | null
   readonly geometries: Geometries
   /** The profile, as the elevation job writes it. */
-  readonly elevation: unknown
+  readonly elevation: Profile | null
   readonly elevationOf: number | null
 }
 
@@ -38,6 +39,27 @@ export async function siteOf(db: Queryable, lipasId: number): Promise<Site | und
     [lipasId],
   )
   return rows[0] as Site | undefined
+}
+
+export interface NewHeights {
+  readonly lipasId: number
+  /** Of the place whose vertices they are. */
+  readonly revision: number
+  readonly geometries: Geometries
+  readonly profile: Profile
+}
+
+/** False: the place was saved meanwhile, so the heights belong to an older one and are not written. */
+export async function writeHeights(db: Queryable, given: NewHeights): Promise<boolean> {
+  const { rows } = await db.query(
+    `update lipas.sports_site
+     set geometries = $3, elevation = $4, elevation_of = revision
+     where lipas_id = $1
+       and revision = $2
+     returning lipas_id`,
+    [given.lipasId, given.revision, JSON.stringify(given.geometries), JSON.stringify(given.profile)],
+  )
+  return rows.length > 0
 }
 
 export interface SiteOnMap {

@@ -14,11 +14,12 @@ import type { SandboxVariables } from '../outside/addresses.ts'
 import { planMailOutages } from './mail-outage.ts'
 import { SearchServer } from './search.ts'
 import { UTP_CREDENTIALS, Utp, type UtpOptions } from './utp.ts'
+import { Wcs } from './wcs.ts'
 
 export const MAIL_FROM = 'lipas@lipas.example'
 export const ALERT_TO = 'operators@lipas.example'
 
-const TITLES = { smtp: 'Mail server', search: 'Search', utp: 'Partner (UTP)' } as const
+const TITLES = { smtp: 'Mail server', search: 'Search', wcs: 'Elevation (WCS)', utp: 'Partner (UTP)' } as const
 export type ServiceName = keyof typeof TITLES
 
 export interface SandboxOptions {
@@ -34,6 +35,7 @@ export interface Sandbox {
   readonly url: string
   readonly utp: Utp
   readonly search: SearchServer
+  readonly wcs: Wcs
   readonly mailboxes: Mailboxes
   readonly received: Received<ServiceName>
   /** They point a program to this sandbox. */
@@ -45,9 +47,9 @@ export interface Sandbox {
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
   const { misbehaves = true, port = 0 } = options
   const [switches, received, mailboxes] = [new Switches<ServiceName>(), new Received<ServiceName>(), new Mailboxes()]
-  const [utp, search] = [new Utp(options.utp), new SearchServer()]
+  const [utp, search, wcs] = [new Utp(options.utp), new SearchServer(), new Wcs({ misbehaves })]
   // Every service that speaks HTTP: the first part of the path is its name.
-  const services = { utp, search } satisfies Partial<Record<ServiceName, Service>>
+  const services = { utp, search, wcs } satisfies Partial<Record<ServiceName, Service>>
   const smtp = await startSmtp({ mailboxes, received, switches, misbehaves: false })
   const front = await startFront({
     ...{ title: 'Sandbox of LIPAS', intro: INTRO, titles: TITLES, switches, received, services, port },
@@ -56,13 +58,13 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   })
   const endOutages = misbehaves ? planMailOutages(switches) : () => {}
   return {
-    ...{ url: front.url, utp, search, mailboxes, received },
+    ...{ url: front.url, utp, search, wcs, mailboxes, received },
     variables: {
       LIPAS_SMTP_URL: smtp.url,
       LIPAS_MAIL_FROM: MAIL_FROM,
       LIPAS_ALERT_TO: ALERT_TO,
       LIPAS_SEARCH_URL: front.urlOf('search'),
-      LIPAS_WCS_URL: `${front.url}/wcs`,
+      LIPAS_WCS_URL: front.urlOf('wcs'),
       LIPAS_UTP_URL: `${front.urlOf('utp')}/objects`,
       LIPAS_UTP_TOKEN_URL: `${front.urlOf('utp')}/token`,
       LIPAS_UTP_CLIENT_ID: UTP_CREDENTIALS.clientId,
