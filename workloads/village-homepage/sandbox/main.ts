@@ -4,6 +4,6 @@ import { startSandbox } from './server.ts'
 
 await runAsProcess(async (options) => {
   const sandbox = await startSandbox(options)
-  const { url, address, smtpUrl } = sandbox
-  return { addresses: { url, address, smtpUrl }, stop: () => sandbox.stop() }
+  const { url, address, smtpUrl, imapUrl } = sandbox
+  return { addresses: { url, address, smtpUrl, imapUrl }, stop: () => sandbox.stop() }
 })

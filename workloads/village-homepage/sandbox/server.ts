@@ -1,6 +1,16 @@
 // The sandbox internet: the outside services that Village Homepage uses, on one port of this machine, and a mail server.
 // `millrace dev` starts it; tests start it in their process, or as a process of its own (main.ts).
-import { Mailboxes, type Mode, PagerDuty, Received, Slack, Switches, startFront, startSmtp } from '@millrace/sandbox'
+import {
+  Mailboxes,
+  type Mode,
+  PagerDuty,
+  Received,
+  Slack,
+  Switches,
+  startFront,
+  startImap,
+  startSmtp,
+} from '@millrace/sandbox'
 import { Anthropic } from './anthropic.ts'
 import { blocksOf, callNoteOf, INTRO } from './control.ts'
 import { Feeds } from './feeds.ts'
@@ -19,8 +29,14 @@ const TITLES = {
   pagerduty: 'PagerDuty',
   slack: 'Slack',
   smtp: 'Mail server',
+  imap: 'Mailboxes',
 } as const
 type ServiceName = keyof typeof TITLES
+
+const RELAY_ACCOUNT = 'relay'
+
+/** All mail to the relay's domains is taken by one account; anybody else has their own. */
+const accountOf = (address: string): string => (/@relay\./i.test(address) ? RELAY_ACCOUNT : address.toLowerCase())
 
 export interface SandboxOptions {
   /** Where to listen; the next free port if it is taken. Default: any free port. */
@@ -39,6 +55,8 @@ export interface Sandbox {
   /** host:port, for the allow-list of the egress. */
   readonly address: string
   readonly smtpUrl: string
+  /** Of the account that takes all mail to masked addresses. */
+  readonly imapUrl: string
   readonly anthropic: Anthropic
   readonly alphaVantage: AlphaVantage
   readonly weather: WeatherService
@@ -47,14 +65,18 @@ export interface Sandbox {
   readonly mailboxes: Mailboxes
   readonly received: Received<ServiceName>
   /** Where a service is reached, without a slash at the end. */
-  urlOf(service: Exclude<ServiceName, 'smtp'>): string
+  urlOf(service: Exclude<ServiceName, 'smtp' | 'imap'>): string
   set(service: ServiceName, mode: Mode, options?: { delayMs?: number }): void
   stop(): Promise<void>
 }
 
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
   const { misbehaves = true, latencyMs = 0, now = () => new Date() } = options
-  const [switches, received, mailboxes] = [new Switches<ServiceName>(), new Received<ServiceName>(), new Mailboxes()]
+  const [switches, received, mailboxes] = [
+    new Switches<ServiceName>(),
+    new Received<ServiceName>(),
+    new Mailboxes({ accountOf }),
+  ]
   const services = {
     feeds: new Feeds({ now, isSlow: misbehaves }),
     links: new Links({ isSlow: misbehaves }),
@@ -68,22 +90,25 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   }
   const { anthropic, pagerduty: pagerDuty, slack } = services
   const smtp = await startSmtp({ mailboxes, received, switches, misbehaves })
+  const imap = await startImap({ mailboxes, received, switches })
   const told = { anthropic, pagerDuty, slack, mailboxes }
+  const imapUrl = imap.urlOf(RELAY_ACCOUNT)
   const front = await startFront({
     ...{ title: 'Sandbox internet', intro: INTRO, titles: TITLES, switches, received, services },
     blocks: () => blocksOf(told),
     callNote: () => callNoteOf(told),
-    state: () => ({ incidents: pagerDuty.incidents, messages: slack.messages, smtpUrl: smtp.url }),
+    state: () => ({ incidents: pagerDuty.incidents, messages: slack.messages, smtpUrl: smtp.url, imapUrl }),
     ...(options.port !== undefined && { port: options.port }),
   })
   return {
-    ...{ url: front.url, address: front.address, smtpUrl: smtp.url, urlOf: front.urlOf },
+    ...{ url: front.url, address: front.address, smtpUrl: smtp.url, imapUrl, urlOf: front.urlOf },
     ...{ anthropic, alphaVantage: services['alpha-vantage'], weather: services.nws, pagerDuty, slack },
     ...{ mailboxes, received },
     set: (service, mode, setting) => switches.set(service, mode, setting),
     async stop() {
       await front.stop()
       await smtp.stop()
+      await imap.stop()
     },
   }
 }

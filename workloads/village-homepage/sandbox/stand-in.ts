@@ -27,7 +27,7 @@ export const standIn = (sandbox: Sandbox): StandIn => ({
   stop: () => sandbox.stop(),
 })
 
-const addressesOf = ({ urlOf, smtpUrl }: Sandbox): Addresses => ({
+const addressesOf = ({ urlOf, smtpUrl, imapUrl }: Sandbox): Addresses => ({
   anthropic: { baseUrl: urlOf('anthropic'), apiKey: 'sandbox' },
   'alpha-vantage': { baseUrl: urlOf('alpha-vantage'), apiKey: 'sandbox' },
   stooq: { baseUrl: urlOf('stooq') },
@@ -36,6 +36,7 @@ const addressesOf = ({ urlOf, smtpUrl }: Sandbox): Addresses => ({
   pagerduty: { url: `${urlOf('pagerduty')}/v2/enqueue`, integrationKey: 'sandbox' },
   slack: { webhook: `${urlOf('slack')}/ops-alerts`, ownerWebhooks: ownersOf(urlOf('slack')) },
   smtp: { url: smtpUrl },
+  imap: { url: imapUrl },
 })
 
 /** By queue, the channel of its owner. */

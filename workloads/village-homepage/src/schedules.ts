@@ -1,5 +1,5 @@
 // When the village's jobs come by themselves. A schedule without a handler would be orphaned: only built types have one.
-import { cron, defineSchedule, type Implementation, type Schedule, skip } from 'millrace'
+import { cron, defineSchedule, every, type Implementation, type Schedule, skip } from 'millrace'
 import { untaggedCount } from './feeds/feed-store.ts'
 import { stockSchedule } from './stocks/schedule.ts'
 import type { VillageParts } from './village-parts.ts'
@@ -12,7 +12,7 @@ export function villageSchedules(parts: VillageParts, handlers: readonly Impleme
 function allSchedules(parts: VillageParts): Schedule[] {
   const { contracts, database } = parts
   const { RSS_FEED_REFRESH, WEATHER_REFRESH, AI_TAGGING, CLICK_ROLLUP, RANK_RECALCULATION } = contracts
-  const { SOCIAL_REFRESH, LINK_HEALTH_CHECK, SITEMAP_GENERATION } = contracts
+  const { SOCIAL_REFRESH, LINK_HEALTH_CHECK, SITEMAP_GENERATION, INBOUND_EMAIL } = contracts
   return [
     stockSchedule(parts),
     defineSchedule({ name: 'rss-feed-refresh', job: RSS_FEED_REFRESH, when: cron('*/5 * * * *'), payload: {} }),
@@ -30,6 +30,7 @@ function allSchedules(parts: VillageParts): Schedule[] {
       payload: { kind: 'alerts' },
       missed: 'skip',
     }),
+    defineSchedule({ name: 'inbound-email', job: INBOUND_EMAIL, when: every('1m'), payload: {}, missed: 'skip' }),
     defineSchedule({ name: 'social-refresh', job: SOCIAL_REFRESH, when: cron('*/30 * * * *'), payload: {} }),
     defineSchedule({ name: 'link-health-check', job: LINK_HEALTH_CHECK, when: cron('0 4 * * 0'), payload: {} }),
     defineSchedule({

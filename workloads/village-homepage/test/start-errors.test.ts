@@ -26,7 +26,7 @@ test('without keys a worker does not start, and names all variables of the famil
   const all = await work({ DATABASE_URL: t.url })
   expect(all.code).not.toBe(0)
   expect(all.said).toContain(
-    'Village Homepage cannot start: ANTHROPIC_API_KEY, ALPHAVANTAGE_API_KEY, NWS_USER_AGENT, PAGERDUTY_INTEGRATION_KEY, SLACK_OPS_WEBHOOK, SMTP_URL are not set.',
+    'Village Homepage cannot start: ANTHROPIC_API_KEY, ALPHAVANTAGE_API_KEY, NWS_USER_AGENT, PAGERDUTY_INTEGRATION_KEY, SLACK_OPS_WEBHOOK, SMTP_URL, IMAP_URL are not set.',
   )
   expect(all.said).toContain('Only `millrace dev` has a sandbox.')
   const high = await work(

@@ -12,6 +12,12 @@ const text = z.preprocess((value) => (typeof value === 'number' ? String(value) 
 const optionalText = z.preprocess((value) => (value === '' || value === null ? undefined : value), text.optional())
 const domain = z.string().regex(/^[a-z0-9-]+(\.[a-z0-9-]+)*$/, { error: 'expected a domain such as relay.example.com' })
 const url = z.url({ protocol: /^https?$/ })
+const mailboxUrl = z.preprocess(
+  (value) => (value === '' || value === null ? undefined : value),
+  z
+    .url({ protocol: /^imaps?$/, error: 'expected an address such as imaps://user:password@mail.example.com' })
+    .optional(),
+)
 const flag = z.preprocess((value) => (value === 'true' ? true : value === 'false' ? false : value), z.boolean())
 const list = z.preprocess(
   (value) => (typeof value === 'string' ? value.split(',').map((item) => item.trim()) : value),
@@ -104,7 +110,11 @@ const settings = z.strictObject({
   stocks: stocks.prefault({}),
   weather: weather.prefault({}),
   mail: z
-    .strictObject({ 'smtp-url': optionalText, 'relay-domain': domain.default('relay.villagecompute.com') })
+    .strictObject({
+      'smtp-url': optionalText,
+      'imap-url': mailboxUrl,
+      'relay-domain': domain.default('relay.villagecompute.com'),
+    })
     .prefault({}),
   site: z
     .strictObject({ url: url.default('https://homepage.villagecompute.com'), 'show-jobs': flag.default(false) })

@@ -12,6 +12,7 @@ export interface Addresses {
   /** By queue, in small letters, the webhooks of owners' channels that have one. */
   readonly slack: { readonly webhook: string; readonly ownerWebhooks: Readonly<Record<string, string>> }
   readonly smtp: { readonly url: string }
+  readonly imap: { readonly url: string }
 }
 
 export type ServiceName = keyof Addresses
@@ -60,6 +61,7 @@ const NEEDS: Readonly<Record<ServiceName, Need | undefined>> = {
     isThere: ({ jobs }) => jobs.escalation.slackWebhook !== undefined,
   },
   smtp: { variable: 'SMTP_URL', queues: 'every', isThere: ({ mail }) => mail.smtpUrl !== undefined },
+  imap: { variable: 'IMAP_URL', queues: ['DEFAULT'], isThere: ({ mail }) => mail.imapUrl !== undefined },
 }
 
 /** Services that need no key follow one that does: a sandbox for one exchange is one for both. */
@@ -114,5 +116,6 @@ export function realAddresses({ ai, stocks, weather, mail, jobs }: VillageConfig
       ownerWebhooks: escalation.ownerWebhooks as Record<string, string>,
     },
     smtp: { url: mail.smtpUrl ?? '' },
+    imap: { url: mail.imapUrl ?? '' },
   }
 }

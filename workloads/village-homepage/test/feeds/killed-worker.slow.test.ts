@@ -23,6 +23,7 @@ test('a feed whose worker is killed twice is stored once', { timeout: 180_000 },
     SLACK_OPS_WEBHOOK: 'https://slack.example/',
     PAGERDUTY_INTEGRATION_KEY: 'key',
     SMTP_URL: 'smtp://mail.example',
+    IMAP_URL: 'imap://user@mail.example',
     NWS_USER_AGENT: 'test',
   }
   const lease = ['heartbeat=1s', 'ttl=5s', 'sweep=1s'].flatMap((part) => ['--lease', part])
