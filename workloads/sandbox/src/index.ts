@@ -1,4 +1,5 @@
 // What stands in for the outside world: parts from which each workload builds its own sandbox.
+export { type SandboxProcess, startSandboxProcess } from './child.ts'
 export type { ControlOptions } from './control.ts'
 export { type Block, counted, type Row } from './control-page.ts'
 export { type Answer, type Call, escaped, json, objectOf, type Service, text } from './exchange.ts'

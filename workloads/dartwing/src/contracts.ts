@@ -1,0 +1,6 @@
+// Every method. No handler code: a program that only enqueues loads this.
+import type { JobContract } from 'millrace'
+import { sendFax } from './contracts/critical.ts'
+import { dispatchWebhook, sendEmail, updateDocuments } from './contracts/default.ts'
+
+export const contracts: readonly JobContract[] = [sendFax, dispatchWebhook, sendEmail, updateDocuments]

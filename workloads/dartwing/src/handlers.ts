@@ -1,0 +1,14 @@
+// The handlers of all methods. Only worker processes load them.
+import type { Implementation } from 'millrace'
+import { updateDocumentsHandler } from './crud/update-documents.ts'
+import { sendEmailHandler } from './email/send-email.ts'
+import { sendFaxHandler } from './fax/send-fax.ts'
+import type { DartwingSystem } from './system.ts'
+import { dispatchHandler } from './webhooks/dispatch.ts'
+
+export const dartwingHandlers = (system: DartwingSystem): Implementation[] => [
+  sendFaxHandler(system),
+  dispatchHandler(system),
+  sendEmailHandler(system),
+  updateDocumentsHandler(),
+]

@@ -1,0 +1,44 @@
+// Enqueue by the name of a method: the queue is looked up, the organization must be there, and the job is traceable by name.
+import type { EnqueueResult, Millrace, Queryable } from 'millrace'
+import { demandActive } from '../organization/directory.ts'
+
+export interface Enqueueing {
+  readonly method: string
+  /** Left out: the method works for the installation. */
+  readonly organization?: string | undefined
+  /** Who asks for it. They are told when their organization is at its limit. */
+  readonly user?: string | undefined
+  /** A transaction: the job exists exactly if it commits. */
+  readonly tx?: Queryable
+  /** What else the method takes. */
+  readonly arguments?: Readonly<Record<string, unknown>>
+}
+
+/** Throws UnknownJobType, InvalidPayload, OrganizationUnknown, OrganizationSuspended and TenantLimitReached. */
+export async function enqueueWithIsolation(
+  millrace: Millrace,
+  { method, organization, user, tx, arguments: given = {} }: Enqueueing,
+): Promise<EnqueueResult> {
+  if (organization !== undefined) await demandActive(millrace, organization, tx)
+  const payload = organization === undefined ? given : { ...given, organization }
+  return millrace.enqueueByType(method, payload, {
+    correlationId: jobName(method, organization),
+    ...(user !== undefined && { createdBy: user }),
+    ...(tx !== undefined && { tx }),
+  })
+}
+
+/** As `method:organization:seconds.micros`: people read it, and everything that follows from the job carries it. */
+export function jobName(
+  method: string,
+  organization = 'system',
+  now = performance.timeOrigin + performance.now(),
+): string {
+  return `${method}:${organization}:${(now / 1_000).toFixed(6)}`
+}
+
+/** How many jobs of the organization wait or run in the queue: what its limit counts. */
+export async function getOrgJobCount(millrace: Millrace, organization: string, queue: string): Promise<number> {
+  const found = (await millrace.tenantQueues(organization)).find((each) => each.queue === queue)
+  return found === undefined ? 0 : found.waiting + found.running
+}

@@ -1,0 +1,62 @@
+// The operations of Dartwing in the admin API: they take the platform's tokens and roles.
+import { Refusal, type Route, route } from '@millrace/admin'
+import { endpoint } from '@millrace/admin/contract'
+import { z } from 'zod'
+import { organizationName } from './jobs/method.ts'
+import { enqueueWithIsolation } from './jobs/router.ts'
+import { OrganizationSuspended, OrganizationUnknown } from './organization/directory.ts'
+
+export const dartwingRoutes = (): Route[] => [enqueueRoute()]
+
+/** Only callers who may act for the organization; without one, only those who may act for all. */
+function demandOrganization(
+  { tenants, name }: { tenants: readonly string[] | null; name: string },
+  organization: string | undefined,
+): void {
+  if (tenants === null || (organization !== undefined && tenants.includes(organization))) return
+  throw new Refusal(
+    403,
+    'organization_scope',
+    `${name} may act for ${tenants.join(', ')} only. Use a token of ${organization ?? 'no organization'}.`,
+  )
+}
+
+const enqueueRoute = (): Route =>
+  route(
+    endpoint({
+      method: 'POST',
+      path: '/dartwing/api/enqueue',
+      input: z.object({
+        method: z.string(),
+        organization: organizationName.optional(),
+        user: z.string().optional(),
+        arguments: z.record(z.string(), z.unknown()).optional(),
+      }),
+      output: z.object({ id: z.string(), status: z.string(), warnings: z.array(z.string()) }),
+      permission: 'operator',
+      scope: 'tenant',
+      summary: 'Enqueue a job by the name of its method',
+      description: 'The queue is looked up. `arguments` are the payload beside `organization`.',
+    }),
+    async (input, { millrace, caller, by }) => {
+      const { method, organization, user = by, arguments: given = {} } = input
+      demandOrganization(caller, organization)
+      const result = await enqueueWithIsolation(millrace, { method, organization, user, arguments: given }).catch(
+        refuse,
+      )
+      await millrace.audit.write({
+        by,
+        action: 'dartwing.enqueue',
+        target: `job:${result.id}`,
+        ...(organization !== undefined && { tenant: organization }),
+      })
+      const warnings = 'warnings' in result ? result.warnings.map(({ message }) => message) : []
+      return { id: result.id, status: result.status, warnings }
+    },
+  )
+
+function refuse(error: unknown): never {
+  if (error instanceof OrganizationUnknown) throw new Refusal(404, 'organization_unknown', error.message)
+  if (error instanceof OrganizationSuspended) throw new Refusal(409, 'organization_suspended', error.message)
+  throw error
+}

@@ -1,0 +1,101 @@
+// The components that handlers, routes and the page get. Opened by `start`, which knows the addresses; closed when it stops.
+import { createEgress, type Egress } from '@millrace/egress'
+import type { Logger, Millrace } from 'millrace'
+import { Database } from './database.ts'
+import { type Emailer, openEmailer } from './email/emailer.ts'
+import { FaxGateway } from './fax/gateway.ts'
+import { type Addresses, allowedOf, type Mode } from './outside/addresses.ts'
+import type { DartwingSettings } from './settings.ts'
+
+export interface OpenSystem {
+  readonly millrace: Millrace
+  readonly logger: Logger
+  readonly databaseUrl: string
+  readonly mode: Mode
+  /** Undefined: this process calls no service. */
+  readonly addresses: Addresses | undefined
+  /** Of its page; undefined: real services are called. */
+  readonly sandboxUrl: string | undefined
+}
+
+/** What calls other servers. */
+interface Callers {
+  readonly egress: Egress
+  readonly emailer: Emailer
+  readonly fax: FaxGateway
+}
+
+export class DartwingSystem {
+  readonly settings: DartwingSettings
+  #opened: (OpenSystem & { readonly database: Database; readonly callers: Callers | undefined }) | undefined
+
+  constructor(settings: DartwingSettings) {
+    this.settings = settings
+  }
+
+  open(given: OpenSystem): void {
+    if (this.#opened !== undefined) throw new Error('The system of Dartwing is open already.')
+    const { addresses, databaseUrl, logger } = given
+    const onError = (error: Error) => logger.warn({ error: error.message }, 'an idle connection of Dartwing broke')
+    this.#opened = {
+      ...given,
+      database: new Database(databaseUrl, { onError }),
+      callers: addresses && callersOf(addresses),
+    }
+  }
+
+  get millrace(): Millrace {
+    return this.#now().millrace
+  }
+
+  get logger(): Logger {
+    return this.#now().logger
+  }
+
+  get database(): Database {
+    return this.#now().database
+  }
+
+  get mode(): Mode {
+    return this.#now().mode
+  }
+
+  get sandboxUrl(): string | undefined {
+    return this.#now().sandboxUrl
+  }
+
+  get egress(): Egress {
+    return this.#callers().egress
+  }
+
+  get emailer(): Emailer {
+    return this.#callers().emailer
+  }
+
+  get fax(): FaxGateway {
+    return this.#callers().fax
+  }
+
+  async close(): Promise<void> {
+    const opened = this.#opened
+    this.#opened = undefined
+    await opened?.callers?.egress.close()
+    await opened?.database.close()
+  }
+
+  #callers(): Callers {
+    const { callers } = this.#now()
+    if (callers !== undefined) return callers
+    throw new Error('This process runs no jobs of Dartwing, so it calls no services.')
+  }
+
+  #now() {
+    if (this.#opened !== undefined) return this.#opened
+    throw new Error('Dartwing has not started yet, or has stopped.')
+  }
+}
+
+function callersOf(addresses: Addresses): Callers {
+  const egress = createEgress({ allow: allowedOf(addresses), userAgent: 'dartwing' })
+  return { egress, emailer: openEmailer(addresses.mail), fax: new FaxGateway(addresses.fax, egress.fetch) }
+}
