@@ -38,6 +38,46 @@ test('the same fault is one incident, which is acknowledged and resolved under t
   await expect.poll(() => server.incidents).toEqual([first?.dedup_key, first?.dedup_key])
 })
 
+test('faults come before news, and each is a message of its own, so that one that fails repeats no other', async () => {
+  await using t = await setup()
+  await using server = await pagerDutyServer()
+  const { contract, handler } = failing('HIGH', { escalation: 'page' })
+  const { millrace, delivery } = await t.working(
+    { channels: { page: pagerduty({ integrationKey, url: server.url }) } },
+    { handlers: [handler], allow: [server.address] },
+  )
+  for (const error of ['a', 'b']) await millrace.enqueue(contract, { error })
+  const [a, b] = (await server.atLeast(2)).map(({ dedup_key }) => dedup_key)
+  const deliver = 'millrace.escalation.deliver'
+  server.mode = 'down'
+  const refused = millrace.events.next('job_retry_scheduled', ({ job }) => job.type === deliver)
+  for (const key of [a, b]) {
+    const row = (await millrace.escalations.list()).find((each) => each.key === key)
+    await millrace.escalations.acknowledge(row?.id as string, { by: 'ann' })
+  }
+  await refused
+  const died = millrace.events.next('job_died')
+  await millrace.enqueue(contract, { error: 'c' })
+  await died
+  await delivery.tick()
+
+  // From now on every other request fails.
+  server.next.push('ok', 'down', 'ok', 'down', 'ok')
+  server.mode = 'ok'
+  const arrived = async () => {
+    const [waiting] = await millrace.jobs({ type: deliver, status: 'failed' })
+    if (waiting !== undefined) await millrace.runNow(waiting.id, { by: 'test' })
+    return server.received.slice(2).map(({ event_action, dedup_key }) => [event_action, dedup_key])
+  }
+  await expect.poll(async () => (await arrived()).length).toBeGreaterThanOrEqual(3)
+  const c = server.incidents[2]
+  expect(await arrived()).toEqual([
+    ['trigger', c],
+    ['acknowledge', a],
+    ['acknowledge', b],
+  ])
+})
+
 test('a redriven job that completes, and a later one with the same dedup key, resolve the incident', async () => {
   await using t = await setup()
   await using server = await pagerDutyServer()

@@ -15,6 +15,8 @@ interface HttpService<Received> extends AsyncDisposable {
   readonly refused: string[]
   /** down: 503; silent: it takes the request and never answers; gone: 404. */
   mode: Mode
+  /** How the next requests are answered, one each, before `mode` counts again. */
+  readonly next: Mode[]
   /** Resolves when so many were received. */
   atLeast(count: number): Promise<Received[]>
 }
@@ -34,17 +36,18 @@ async function httpService<Received>(
   const server = createServer(async (request, response) => {
     const chunks: Buffer[] = []
     for await (const chunk of request) chunks.push(chunk as Buffer)
-    if (service.mode === 'down') return end(response, { status: 503, body: 'service_unavailable' })
-    if (service.mode === 'gone') return end(response, { status: 404, body: 'no_service' })
+    const mode = service.next.shift() ?? service.mode
+    if (mode === 'down') return end(response, { status: 503, body: 'service_unavailable' })
+    if (mode === 'gone') return end(response, { status: 404, body: 'no_service' })
     const answer = accept(Buffer.concat(chunks), request)
     if (answer.received === undefined) refused.push(`${answer.status} ${answer.body}`)
     else received.push(answer.received)
     for (const wake of waiting) wake()
-    if (service.mode !== 'silent') end(response, answer)
+    if (mode !== 'silent') end(response, answer)
   })
   const port = await listen(server)
   const service: HttpService<Received> = {
-    ...{ received, refused, mode: 'ok' as Mode },
+    ...{ received, refused, mode: 'ok' as Mode, next: [] },
     url: `http://127.0.0.1:${port}/hook`,
     address: `127.0.0.1:${port}`,
     async atLeast(count) {
