@@ -12,7 +12,7 @@ export function villageSchedules(parts: VillageParts, handlers: readonly Impleme
 function allSchedules(parts: VillageParts): Schedule[] {
   const { contracts, database } = parts
   const { RSS_FEED_REFRESH, WEATHER_REFRESH, AI_TAGGING, CLICK_ROLLUP, RANK_RECALCULATION } = contracts
-  const { SOCIAL_REFRESH, LINK_HEALTH_CHECK, SITEMAP_GENERATION, INBOUND_EMAIL } = contracts
+  const { SOCIAL_REFRESH, LINK_HEALTH_CHECK, SITEMAP_GENERATION, INBOUND_EMAIL, LISTING_EXPIRATION } = contracts
   return [
     stockSchedule(parts),
     defineSchedule({ name: 'rss-feed-refresh', job: RSS_FEED_REFRESH, when: cron('*/5 * * * *'), payload: {} }),
@@ -29,6 +29,12 @@ function allSchedules(parts: VillageParts): Schedule[] {
       when: cron('*/15 * * * *'),
       payload: { kind: 'alerts' },
       missed: 'skip',
+    }),
+    defineSchedule({
+      name: 'listing-expiration',
+      job: LISTING_EXPIRATION,
+      when: cron('0 2 * * *'),
+      payload: ({ fireAt }) => ({ as_of: fireAt.toISOString() }),
     }),
     defineSchedule({ name: 'inbound-email', job: INBOUND_EMAIL, when: every('1m'), payload: {}, missed: 'skip' }),
     defineSchedule({ name: 'social-refresh', job: SOCIAL_REFRESH, when: cron('*/30 * * * *'), payload: {} }),

@@ -14,6 +14,7 @@ const SOURCES = new URL('../../../src/page/', import.meta.url)
 const ASSETS = new Map<string, Asset>([
   ['style.css', read('style.css', 'text/css; charset=utf-8')],
   ['feeds.css', read('feeds.css', 'text/css; charset=utf-8')],
+  ['market.css', read('market.css', 'text/css; charset=utf-8')],
   ['page.js', read('page.js', 'text/javascript; charset=utf-8')],
 ])
 

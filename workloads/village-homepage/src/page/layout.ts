@@ -33,8 +33,8 @@ export function document(view: View, { place, visitor }: Shown): Html {
 <meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <title>Village</title>
 <meta name="color-scheme" content="light dark">
-<link rel="stylesheet" href="${basePath}/village/style.css"><link rel="icon" href="data:,">
-<noscript><meta http-equiv="refresh" content="60"></noscript>
+<link rel="stylesheet" href="${basePath}/village/style.css"><link rel="stylesheet" href="${basePath}/village/market.css">
+<link rel="icon" href="data:,"><noscript><meta http-equiv="refresh" content="60"></noscript>
 <script src="${basePath}/village/page.js" defer></script>
 </head><body>
 <a class="skip" href="#main">Skip to the news</a>

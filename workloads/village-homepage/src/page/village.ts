@@ -3,6 +3,8 @@ import type { Page, PageContext } from '@millrace/admin'
 import { consentForm } from '../clicks/consent-form.ts'
 import { leave, targetOf } from '../clicks/leave.ts'
 import { visitorOf } from '../clicks/visitor.ts'
+import { activeListing } from '../market/listing-store.ts'
+import { writeForm } from '../market/write-form.ts'
 import { CATEGORIES } from '../tagging/tags.ts'
 import type { VillageParts } from '../village-parts.ts'
 import { answer } from './answer.ts'
@@ -10,14 +12,16 @@ import { assetOf } from './assets.ts'
 import { Blocks, isBlock } from './blocks.ts'
 import { PageForms } from './forms.ts'
 import { document, message, placeOf } from './layout.ts'
+import { listingDocument } from './listing-document.ts'
 import type { View } from './view.ts'
 
 const PATH = '/village'
+const LISTING = /^\/listings\/([\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12})$/i
 const SHOWN = ['alerts', 'sky', 'today', 'quotes', 'forecast', 'marketplace', 'sites', 'posts', 'budget']
 
 export function villagePage(parts: VillageParts): Page {
   const blocks = new Blocks()
-  const forms = new PageForms([consentForm(parts)], parts.clock)
+  const forms = new PageForms([consentForm(parts), writeForm(parts)], parts.clock)
   return {
     path: PATH,
     title: 'Village',
@@ -36,6 +40,8 @@ export function villagePage(parts: VillageParts): Page {
       if (asset !== undefined) return asset
       const view = viewOf(parts, context, url)
       if (rest === '') return whole(blocks, view, request)
+      const [, listing] = LISTING.exec(rest) ?? []
+      if (listing !== undefined) return oneListing(parts, { id: listing, url, basePath })
       const target = targetOf(rest)
       const away = target === undefined ? undefined : await leave(parts, target, request)
       if (away !== undefined) return away
@@ -44,6 +50,15 @@ export function villagePage(parts: VillageParts): Page {
       return answer(message(basePath, 'Not here', 'There is no such page in the village.'), { status: 404 })
     },
   }
+}
+
+async function oneListing(
+  parts: VillageParts,
+  { id, url, basePath }: { id: string; url: URL; basePath: string },
+): Promise<Response> {
+  const listing = await activeListing(parts.database, id, parts.clock.now())
+  if (listing === undefined) return answer(listingDocument(basePath, undefined), { status: 404 })
+  return answer(listingDocument(basePath, { parts, listing, isSent: url.searchParams.get('told') === 'sent' }))
 }
 
 function viewOf(parts: VillageParts, { millrace, basePath }: PageContext, url: URL): View {
