@@ -7,6 +7,8 @@ import { addressesOf, mayUseSandbox, missing, type SandboxVariables } from './ou
 import { type LipasSettings, readSettings, workSettings } from './settings.ts'
 import { LipasSystem, type Times } from './system.ts'
 import { lipasMetrics } from './telemetry/metrics.ts'
+import { lipasPage } from './web/page.ts'
+import { lipasRoutes } from './web/routes.ts'
 
 /** What stands in for outside services under `millrace dev`. */
 export interface RunningSandbox {
@@ -46,6 +48,8 @@ export function lipas(options: LipasOptions = {}): Workload {
     handlers,
     schedules: options.schedules?.(settings) ?? [],
     metrics: lipasMetrics,
+    pages: [lipasPage(system)],
+    routes: lipasRoutes(system),
     settings: { ...workSettings, timeouts: only(workSettings.timeouts ?? {}, built) },
     start: (context) => start(system, context, options),
   }

@@ -3,7 +3,7 @@ import { cron, defineSchedule, every, type Schedule } from 'millrace'
 import { cleanupJobs, monitorQueueHealth, produceReminders } from './contracts.ts'
 import type { LipasSettings } from './settings.ts'
 
-const TIME_ZONE = 'Europe/Helsinki'
+export const TIME_ZONE = 'Europe/Helsinki'
 
 export function lipasSchedules({ LIPAS_TIME_ZONE: timeZone = TIME_ZONE }: LipasSettings): Schedule[] {
   return [

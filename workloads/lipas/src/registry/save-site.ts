@@ -46,24 +46,22 @@ interface Stored {
 }
 
 /** Undefined: the register has no such place. */
-export function saveSite(
+export const saveSite = (
   { database, millrace }: { readonly database: LipasDatabase; readonly millrace: Millrace },
   save: Save,
-): Promise<Saved | undefined> {
-  return database.transaction(async (tx) => {
-    const stored = await lockSite(tx, save.lipasId)
-    if (stored === undefined) return undefined
-    const next = changed(stored, save.change)
-    const isMoved = next.geometries !== stored.geometries
-    const revision = await writeSite(tx, { save, next, isMoved })
-    const isOpen = next.status !== 'out-of-service-permanently'
-    const reminded = { lipasId: save.lipasId, email: isOpen ? next.ownerEmail : null, at: save.at }
-    await moveReminder(tx, reminded)
-    return {
-      revision,
-      jobs: await enqueueWork(millrace, tx, { save, next, isMoved }),
-    }
-  })
+): Promise<Saved | undefined> => database.transaction((tx) => saveSiteIn(tx, millrace, save))
+
+/** In a transaction of the caller's. */
+export async function saveSiteIn(tx: Queryable, millrace: Millrace, save: Save): Promise<Saved | undefined> {
+  const stored = await lockSite(tx, save.lipasId)
+  if (stored === undefined) return undefined
+  const next = changed(stored, save.change)
+  const isMoved = next.geometries !== stored.geometries
+  const revision = await writeSite(tx, { save, next, isMoved })
+  const isOpen = next.status !== 'out-of-service-permanently'
+  const reminded = { lipasId: save.lipasId, email: isOpen ? next.ownerEmail : null, at: save.at }
+  await moveReminder(tx, reminded)
+  return { revision, jobs: await enqueueWork(millrace, tx, { save, next, isMoved }) }
 }
 
 async function lockSite(tx: Queryable, lipasId: number): Promise<Stored | undefined> {

@@ -1,7 +1,7 @@
 // Reading places of the register.
 import type { Queryable } from 'millrace'
 import type { Profile } from '../elevation/profile.ts'
-import type { Geometries } from '../geometry/feature.ts'
+import type { Geometries, Geometry } from '../geometry/feature.ts'
 
 export const STATUSES = [
   'planned',
@@ -64,19 +64,39 @@ export async function writeHeights(db: Queryable, given: NewHeights): Promise<bo
 
 export interface SiteOnMap {
   readonly lipasId: number
+  readonly revision: number
   readonly name: string
   readonly typeName: string
+  readonly kind: Geometry['type']
   readonly status: SiteStatus
   readonly geometries: Geometries
 }
 
-/** All places, as the map shows them: areas first, so that points lie on top. */
-export async function sitesOnMap(db: Queryable): Promise<SiteOnMap[]> {
+/** Places that were saved after a revision; 0: all. */
+export async function sitesOnMap(db: Queryable, since: number): Promise<SiteOnMap[]> {
   const { rows } = await db.query(
-    `select lipas_id as "lipasId", sports_site.name, site_type.name as "typeName", status, geometries
+    `select lipas_id as "lipasId", revision::float8 as revision, sports_site.name, site_type.name as "typeName",
+       geometry_type as kind, status, geometries
      from lipas.sports_site
      join lipas.site_type using (type_code)
-     order by geometry_type = 'Point', geometry_type = 'LineString', lipas_id`,
+     where revision > $1
+     order by lipas_id`,
+    [since],
   )
   return rows as unknown as SiteOnMap[]
 }
+
+/** The places of these ids, in their order. */
+export async function sitesOf(db: Queryable, lipasIds: readonly number[]): Promise<SiteName[]> {
+  const { rows } = await db.query(
+    `select lipas_id as "lipasId", sports_site.name, site_type.name as "typeName", status
+     from unnest($1::int[]) with ordinality as wanted (lipas_id, position)
+     join lipas.sports_site using (lipas_id)
+     join lipas.site_type using (type_code)
+     order by position`,
+    [[...lipasIds]],
+  )
+  return rows as unknown as SiteName[]
+}
+
+export type SiteName = Pick<SiteOnMap, 'lipasId' | 'name' | 'typeName' | 'status'>

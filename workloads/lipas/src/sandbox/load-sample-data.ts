@@ -3,6 +3,7 @@ import type { Queryable } from 'millrace'
 import type { LipasDatabase } from '../database/pool.ts'
 import { boxText } from '../geometry/bounds.ts'
 import { boundsOfPlace } from '../geometry/shape.ts'
+import { mapFeatures } from './map-features.ts'
 import { type Municipality, municipality } from './municipality.ts'
 
 const LOCK = 'lipas sample data'
@@ -17,6 +18,7 @@ export function loadSampleData(database: LipasDatabase, data: Municipality = mun
     await writePopulation(tx, data)
     await writePlaces(tx, data)
     await writeLois(tx, data)
+    await writeMap(tx)
     await writeReminders(tx)
     return data.places.map(({ lipasId }) => lipasId)
   })
@@ -70,12 +72,26 @@ async function writeLois(tx: Queryable, { lois }: Municipality): Promise<void> {
   )
 }
 
-/** Of every open place, a year after its last save. Those that would be long overdue come in the next days. */
+async function writeMap(tx: Queryable): Promise<void> {
+  await tx.query(
+    `insert into lipas.map_feature (id, kind, name, geometries)
+     select id, kind, name, geometries
+     from jsonb_to_recordset($1) as given (id int, kind text, name text, geometries jsonb)
+     on conflict (id) do nothing`,
+    [JSON.stringify(mapFeatures())],
+  )
+}
+
+/**
+ * Of every open place, a year after its last save. Those that would be long overdue come in the next days. The one that is due
+ * at once bounces for good: it shows what becomes of a mail that nobody takes.
+ */
 async function writeReminders(tx: Queryable): Promise<void> {
   await tx.query(
     `insert into lipas.reminder (lipas_id, email, event_date)
      select lipas_id, case when lipas_id = 123 then 'nobody@example.org' else owner_email end,
-       greatest(event_date + interval '1 year', now() + (lipas_id % 20) * interval '1 day')
+       case when lipas_id = 123 then now()
+         else greatest(event_date + interval '1 year', now() + (lipas_id % 20) * interval '1 day') end
      from lipas.sports_site
      where status <> 'out-of-service-permanently'`,
   )
