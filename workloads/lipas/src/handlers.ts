@@ -1,5 +1,6 @@
 // The handlers of all job types. Only worker processes load them.
 import type { Implementation } from 'millrace'
+import { analysisHandler } from './handlers/analysis.ts'
 import { cleanupJobsHandler } from './handlers/cleanup-jobs.ts'
 import { elevationHandler } from './handlers/elevation.ts'
 import { emailHandler } from './handlers/email.ts'
@@ -17,6 +18,7 @@ export function lipasHandlers(system: LipasSystem): Implementation[] {
     afterStartup('5m', cleanupJobsHandler(system), uptime),
     webhookHandler(system),
     monitorQueueHealthHandler(system),
+    analysisHandler(system),
     elevationHandler(system),
   ]
 }

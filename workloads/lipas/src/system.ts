@@ -2,6 +2,7 @@
 import { createEgress, type Egress, type EgressFetch, type EgressInit } from '@millrace/egress'
 import type { Logger, Millrace } from 'millrace'
 import { LipasDatabase } from './database/pool.ts'
+import { Router } from './diversity/routing.ts'
 import { Coverage } from './elevation/coverage.ts'
 import { Uptime } from './handlers/startup-delay.ts'
 import { type Emailer, openEmailer } from './mail/emailer.ts'
@@ -33,6 +34,7 @@ interface Opened extends OpenSystem {
   readonly emailer: Emailer
   readonly search: SearchClient
   readonly coverage: Coverage
+  readonly router: Router | undefined
   readonly utp: UtpClient
 }
 
@@ -67,6 +69,7 @@ export class LipasSystem {
       emailer: openEmailer(addresses.mail),
       search: openSearch(addresses.search),
       coverage: new Coverage(addresses.elevation, this.fetch),
+      router: addresses.routing && new Router(addresses.routing, this.fetch),
       utp: new UtpClient(addresses.utp, this.fetch),
     }
   }
@@ -97,6 +100,11 @@ export class LipasSystem {
 
   get coverage(): Coverage {
     return this.#now().coverage
+  }
+
+  /** Undefined: distances are straight lines. */
+  get router(): Router | undefined {
+    return this.#now().router
   }
 
   get utp(): UtpClient {

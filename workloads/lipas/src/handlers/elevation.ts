@@ -8,7 +8,7 @@ import { heightsOf } from '../elevation/heights.ts'
 import { profileOf, withHeights } from '../elevation/profile.ts'
 import { verticesOf } from '../geometry/feature.ts'
 import { toPlane } from '../geometry/projection.ts'
-import { type Site, siteOf, writeHeights } from '../registry/sites.ts'
+import { isStillAt, type Site, siteOf, writeHeights } from '../registry/sites.ts'
 import { siteDocument } from '../search/documents.ts'
 import type { LipasSystem } from '../system.ts'
 
@@ -21,10 +21,12 @@ export const elevationHandler = (system: LipasSystem): Implementation =>
     if (site === undefined) throw new Unrecoverable(`The register has no place ${lipasId}.`)
     // Named with the revision: a later save has heights of its own.
     const result = await ctx.step(`heights of ${site.revision}`, () => compute(system, site, ctx))
-    const saved = result === null ? undefined : await siteOf(system.database, lipasId)
-    if (result === null || saved?.revision !== site.revision) return snooze(AGAIN)
-    await ctx.breaker(services.search, () => system.search.upsert('sites', siteDocument(saved), { signal: ctx.signal }))
-    return result
+    const written = result === null ? undefined : await siteOf(system.database, lipasId)
+    if (result === null || written?.revision !== site.revision) return snooze(AGAIN)
+    await ctx.breaker(services.search, () =>
+      system.search.upsert('sites', siteDocument(written), { signal: ctx.signal }),
+    )
+    return ctx.transaction(async (tx) => ((await isStillAt(tx, lipasId, site.revision)) ? result : snooze(AGAIN)))
   })
 
 /** Null: the place was saved meanwhile, and nothing is written. */

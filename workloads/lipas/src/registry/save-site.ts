@@ -38,6 +38,8 @@ export interface Saved {
   readonly jobs: readonly SavedJob[]
 }
 
+const REVISION_LOCK = 'lipas revision'
+
 interface Stored {
   readonly name: string
   readonly status: SiteStatus
@@ -106,6 +108,8 @@ interface Write {
  * `elevation_of` tells that it is older.
  */
 async function writeSite(tx: Queryable, { save: { lipasId, at }, next, isMoved }: Write): Promise<number> {
+  // Until the commit, so that a higher revision is always the later one to be seen.
+  await tx.query('select pg_advisory_xact_lock(hashtext($1))', [REVISION_LOCK])
   const { rows } = await tx.query(
     `update lipas.sports_site
      set revision = raised.revision, event_date = $2, name = $3, status = $4, owner_email = $5,

@@ -1,6 +1,7 @@
 // Reading places of the register.
 import type { Queryable } from 'millrace'
 import type { Profile } from '../elevation/profile.ts'
+import { type Bounds, boxText } from '../geometry/bounds.ts'
 import type { Geometries, Geometry } from '../geometry/feature.ts'
 
 export const STATUSES = [
@@ -60,6 +61,51 @@ export async function writeHeights(db: Queryable, given: NewHeights): Promise<bo
     [given.lipasId, given.revision, JSON.stringify(given.geometries), JSON.stringify(given.profile)],
   )
   return rows.length > 0
+}
+
+/**
+ * Whether the place was not saved since that revision. Run it in the transaction that completes the job: a save that comes
+ * now waits for its end and then enqueues a job of its own, instead of finding this one under way.
+ */
+export async function isStillAt(tx: Queryable, lipasId: number, revision: number): Promise<boolean> {
+  const { rows } = await tx.query(
+    `select revision::float8 as revision
+     from lipas.sports_site
+     where lipas_id = $1
+     for share`,
+    [lipasId],
+  )
+  return (rows[0] as { revision: number } | undefined)?.revision === revision
+}
+
+export interface OpenPlace {
+  readonly lipasId: number
+  readonly typeCode: number
+  readonly geometries: Geometries
+}
+
+export interface OpenPlaces {
+  /** The highest revision in the register: read in the same statement, so nothing newer is in the list. */
+  readonly seen: number
+  readonly places: readonly OpenPlace[]
+}
+
+/** Places that can be used, or will be again, and reach into the bounds. */
+export async function openPlacesIn(db: Queryable, bounds: Bounds): Promise<OpenPlaces> {
+  const { rows } = await db.query(
+    `with open as (
+       select lipas_id as "lipasId", type_code as "typeCode", geometries
+       from lipas.sports_site
+       where bounds && $1::box
+         and status in ('active', 'out-of-service-temporarily')
+       order by lipas_id
+     )
+     select
+       coalesce((select max(revision) from lipas.sports_site), 0)::float8 as seen,
+       coalesce((select jsonb_agg(open) from open), '[]') as places`,
+    [boxText(bounds)],
+  )
+  return rows[0] as unknown as OpenPlaces
 }
 
 export interface SiteOnMap {

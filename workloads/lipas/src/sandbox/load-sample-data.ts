@@ -41,14 +41,14 @@ async function writeCatalogue(tx: Queryable, { siteTypes, categories }: Municipa
   )
 }
 
-async function writePopulation(tx: Queryable, { cells }: Municipality): Promise<void> {
+async function writePopulation(tx: Queryable, { name, cells }: Municipality): Promise<void> {
   const rows = cells.map(({ centre: [east, north], ...cell }) => ({ ...cell, centre: `(${east},${north})` }))
   await tx.query(
-    `insert into lipas.population_cell (cell_id, centre, population, age_0_14, age_15_64, age_65)
-     select "cellId", centre::point, population, "age0to14", "age15to64", "age65"
+    `insert into lipas.population_cell (cell_id, municipality, centre, population, age_0_14, age_15_64, age_65)
+     select "cellId", $2, centre::point, population, "age0to14", "age15to64", "age65"
      from jsonb_to_recordset($1) as given
        ("cellId" text, centre text, population int, "age0to14" int, "age15to64" int, "age65" int)`,
-    [JSON.stringify(rows)],
+    [JSON.stringify(rows), name],
   )
 }
 

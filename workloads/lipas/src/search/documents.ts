@@ -1,4 +1,5 @@
-// Places as documents of the search index, and the query of the search box.
+// Places and squares as documents of the search index, and the query of the search box.
+import type { ComputedCell } from '../diversity/cells.ts'
 import { toWorld } from '../geometry/projection.ts'
 import { boundsOfPlace } from '../geometry/shape.ts'
 import type { Site, SiteStatus } from '../registry/sites.ts'
@@ -34,6 +35,16 @@ export function siteDocument(site: Site): Document & { readonly source: SiteSour
     elevation: site.elevationOf === site.revision ? site.elevation : null,
   }
   return { id: String(site.lipasId), version: versionOf(site), source }
+}
+
+/** A square that was computed from an older register does not replace a newer one. */
+export function cellDocument(
+  { cellId, centre, population, score }: ComputedCell,
+  { computedFrom, at }: { readonly computedFrom: number; readonly at: Date },
+): Document {
+  const [lon, lat] = toWorld(centre)
+  const source = { 'cell-id': cellId, centre: { lon, lat }, population, ...score, 'computed-at': at.toISOString() }
+  return { id: cellId, version: computedFrom, source }
 }
 
 /** What a person types: words of the name or of the type, the last one perhaps unfinished, or an id. */

@@ -1,7 +1,6 @@
 // The two indices: places, for the search box, and squares with their diversity, for maps of others.
 const keyword = { type: 'keyword' } as const
 const text = { type: 'text' } as const
-const number = { type: 'double' } as const
 /** Kept and returned, not searched. */
 const opaque = { type: 'object', enabled: false } as const
 
@@ -29,7 +28,8 @@ export const INDICES = {
       properties: {
         'cell-id': keyword,
         centre: { type: 'geo_point' },
-        index: number,
+        population: { type: 'integer' },
+        index: { type: 'double' },
         categories: opaque,
         nearest: opaque,
         'computed-at': { type: 'date' },

@@ -1,0 +1,159 @@
+// The analysis of places on the sample municipality, in straight lines.
+import { randomUUID } from 'node:crypto'
+import { drain } from 'millrace/testing'
+import { assert, expect, test } from 'vitest'
+import { writeCells } from '#src/diversity/cells'
+import { type SiteChange, saveSite } from '#src/registry/save-site'
+import { analyseAll, bruteForce, storedCells } from '../support/brute-force.ts'
+import { type Lipas, setup } from '../support/lipas.ts'
+
+const run = (t: Lipas, lipasId: number) => t.run('analysis', { 'lipas-id': lipasId }, { dedupKey: randomUUID() })
+const save = (t: Lipas, lipasId: number, change: SiteChange) =>
+  saveSite(t.system, { ...{ lipasId, change, by: 'test', correlationId: 'test' }, at: new Date() })
+
+async function expectBruteForce(t: Lipas): Promise<void> {
+  const [expected, stored] = [await bruteForce(t), await storedCells(t)]
+  const differing = [...expected.values()].filter((cell) => {
+    const found = stored.get(cell.cellId) ?? { ...cell, index: 0, nearest: {} }
+    return JSON.stringify(sorted(found)) !== JSON.stringify(sorted(cell))
+  })
+  expect(differing).toEqual([])
+}
+const sorted = ({ cellId, index, nearest }: { cellId: string; index: number; nearest: object }) => ({
+  ...{ cellId, index, nearest: Object.entries(nearest).sort() },
+})
+
+test('the diversity of all squares equals that of plain computing, also after a place was moved and one was closed', async () => {
+  await using t = await setup({ hasSampleData: true })
+  await analyseAll(t)
+  const before = await storedCells(t)
+  expect(before.size).toBeGreaterThan(900)
+  await expectBruteForce(t)
+
+  // Two kilometres and a half: out of reach of most squares that named it.
+  const lipasId = await mostNamed(t)
+  await save(t, lipasId, { move: { east: 1_800, north: 1_700 } })
+  const moved = await run(t, lipasId)
+  assert(moved.outcome === 'completed', JSON.stringify(moved))
+  await expectBruteForce(t)
+  const after = await storedCells(t)
+  expect([...after.values()].some(({ cellId, index }) => index < (before.get(cellId)?.index ?? 0))).toBe(true)
+
+  const closed = await mostNamed(t)
+  const expected = await bruteForce(t)
+  await save(t, closed, { status: 'out-of-service-permanently' })
+  expect((await run(t, closed)).outcome).toBe('completed')
+  await expectBruteForce(t)
+  const [{ centre }] = (await t.sql(
+    `select array[(bounds[0])[0], (bounds[0])[1]] as centre from lipas.sports_site where lipas_id = $1`,
+    [closed],
+  )) as [{ centre: [number, number] }]
+  const lowered = [...(await storedCells(t)).values()].filter(
+    ({ cellId, index }) => index < (expected.get(cellId)?.index ?? 0),
+  )
+  expect(lowered.length).toBeGreaterThan(0)
+  const far = await t.sql(
+    `select cell_id from lipas.population_cell where cell_id = any($1) and centre <-> point($2, $3) >= 800`,
+    [lowered.map(({ cellId }) => cellId), ...centre],
+  )
+  expect(far).toEqual([])
+})
+
+/** The point that is the nearest of its kind for most squares. */
+async function mostNamed(t: Lipas): Promise<number> {
+  const [row] = await t.sql<{ id: number }>(
+    `select (each.value ->> 'lipas-id')::int as id
+     from lipas.diversity_cell, jsonb_each(nearest) each
+     join lipas.sports_site on lipas_id = (each.value ->> 'lipas-id')::int
+     where geometries #>> '{features,0,geometry,type}' = 'Point'
+     group by 1 order by sum((categories ->> each.key)::numeric) desc, 1 limit 1`,
+  )
+  return row?.id ?? 0
+}
+
+test('the summary of the municipality and the index of squares follow, and few people are not counted', async () => {
+  await using t = await setup({ hasSampleData: true })
+  const report = await run(t, 123)
+  assert(report.outcome === 'completed', JSON.stringify(report))
+  const cells = await t.sql<{ id: string; index: number; people: number }>(
+    `select cell_id as id, index::float8 as index, population as people
+     from lipas.diversity_cell join lipas.population_cell using (cell_id)`,
+  )
+  const mean = cells.reduce((sum, { index }) => sum + index, 0) / cells.length
+  const people = cells.reduce((sum, { people }) => sum + people, 0)
+  const weighted = cells.reduce((sum, { index, people }) => sum + index * people, 0) / people
+  expect(report.result).toMatchObject({ cells: cells.length, mode: 'euclid', 'mean-before': null })
+  const [summary] = await t.sql<Record<string, string>>('select * from lipas.diversity_summary')
+  expect(summary).toMatchObject({ municipality: 'Kaislajoki', cells: cells.length })
+  expect(Number(summary?.mean)).toBeCloseTo(mean, 3)
+  expect(Number(summary?.weighted_mean)).toBeCloseTo(weighted, 3)
+  const few = cells.filter((cell) => cell.people < 10)
+  expect(few.length).toBeGreaterThan(0)
+  for (const cell of cells) {
+    const { source, version } = t.sandbox.search.document('lipas-squares', cell.id) ?? { source: {}, version: 0 }
+    expect(source).toMatchObject({ index: cell.index, population: cell.people < 10 ? null : cell.people })
+    expect(version).toBeGreaterThan(0)
+  }
+  expect(t.sandbox.search.document('lipas-sites', '123')?.source).toMatchObject({ 'lipas-id': 123, status: 'active' })
+})
+
+test('squares that were computed from an older register replace neither newer rows nor newer documents', async () => {
+  await using t = await setup({ hasSampleData: true })
+  const [cell] = await t.sql<{ id: string }>('select cell_id as id from lipas.population_cell limit 1')
+  const write = (index: number, computedFrom: number) => {
+    const score = { index, categories: {}, nearest: {} }
+    const cells = [{ cellId: cell?.id ?? '', centre: [0, 0] as const, population: null, score }]
+    return writeCells(t.system.database, cells, { computedFrom, jobId: '1' })
+  }
+  await write(3, 20)
+  await write(9, 19)
+  const index = async () => (await t.sql('select index::int, computed_from::int from lipas.diversity_cell'))[0]
+  expect(await index()).toEqual({ index: 3, computed_from: 20 })
+  await write(4, 20)
+  expect(await index()).toEqual({ index: 4, computed_from: 20 })
+})
+
+test('if the search service fails, the analysis fails, and goes on at its next batch', async () => {
+  await using t = await setup({ hasSampleData: true })
+  const { search } = t.sandbox
+  const real = search.answer.bind(search)
+  let bulks = 0
+  search.answer = (call) => {
+    const isBulk = call.path.endsWith('/_bulk')
+    if (isBulk) bulks += 1
+    return isBulk && bulks === 2 ? { status: 503, body: 'down' } : real(call)
+  }
+  const { id } = await t.millrace.enqueueByType('analysis', { 'lipas-id': 123 })
+  const [first] = await drain(t.millrace, [t.handler('analysis')])
+  expect(first).toMatchObject({ outcome: 'retry', failure: { message: 'The search service answered 503.' } })
+  const written = search.bulkItems
+  expect(written).toBe(50)
+  await t.millrace.runNow(id, { by: 'test' })
+  const [second] = await drain(t.millrace, [t.handler('analysis')])
+  assert(second?.outcome === 'completed', JSON.stringify(second))
+  const { cells } = second.result as { cells: number }
+  expect(cells).toBeGreaterThan(100)
+  // The first batch was not sent again.
+  expect(search.bulkItems).toBe(cells)
+  expect(search.count('lipas-squares')).toBe(cells)
+})
+
+test('only those squares are sent to the search service again that it was too busy for', async () => {
+  await using t = await setup({ hasSampleData: true })
+  const { search } = t.sandbox
+  const sent = new Map<string, number>()
+  search.rejectsItem = (id) => {
+    sent.set(id, (sent.get(id) ?? 0) + 1)
+    return sent.size <= 50 && sent.size % 2 === 0 && sent.get(id) === 1
+  }
+  const report = await run(t, 123)
+  assert(report.outcome === 'completed', JSON.stringify(report))
+  const { cells } = report.result as { cells: number }
+  expect(search.bulkItems).toBe(cells + 25)
+  expect(search.count('lipas-squares')).toBe(cells)
+})
+
+test('an unknown place is dead at once', async () => {
+  await using t = await setup()
+  expect(await run(t, 424_242)).toMatchObject({ outcome: 'dead', failure: { message: /no place 424242/ } })
+})
