@@ -10,5 +10,6 @@ export default lipas({
   schedules: lipasSchedules,
   // Loaded only where it is started: production needs none of it.
   sandbox: async () => (await import('./sandbox/start.ts')).startSandboxProcess(),
+  traffic: async (system) => (await import('./sandbox/traffic.ts')).startTraffic(system),
   sampleData: async (system) => (await import('./sandbox/first-start.ts')).firstStart(system),
 })

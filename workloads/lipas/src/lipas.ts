@@ -28,6 +28,8 @@ export interface LipasOptions {
   readonly sandbox?: () => Promise<RunningSandbox>
   /** Fills an empty register. Only `millrace dev` calls it, and only where the sandbox is allowed. */
   readonly sampleData?: (system: LipasSystem) => Promise<void>
+  /** Saves places now and then; returns how to end it. Only where nothing of it leaves this machine. */
+  readonly traffic?: (system: LipasSystem) => Promise<() => Promise<void>>
   /** Default: the time of this machine. */
   readonly times?: Times
 }
@@ -64,7 +66,9 @@ async function start(system: LipasSystem, context: StartContext, options: LipasO
   const { mode, announce } = context
   const needsSandbox = mayUseSandbox(settings, mode) && missing(settings, mode).length > 0
   const sandbox = needsSandbox ? await options.sandbox?.() : undefined
+  let endTraffic: (() => Promise<void>) | undefined
   const stop = async () => {
+    await endTraffic?.()
     await system.close()
     await sandbox?.stop()
   }
@@ -72,10 +76,20 @@ async function start(system: LipasSystem, context: StartContext, options: LipasO
     const addresses = addressesOf(settings, mode, sandbox?.variables)
     system.open({ ...context, addresses, sandboxUrl: sandbox?.url })
     if (mayUseSandbox(settings, mode)) await options.sampleData?.(system)
+    if (sandbox !== undefined && wantsTraffic(settings)) endTraffic = await options.traffic?.(system)
   } catch (error) {
     await stop()
     throw error
   }
   if (sandbox !== undefined) announce('Sandbox', sandbox.url)
   return { stop }
+}
+
+/** Its mails and messages must not reach real owners and partners, unless somebody asks for that by name. */
+function wantsTraffic({
+  LIPAS_TRAFFIC: traffic,
+  LIPAS_SMTP_URL: mail,
+  LIPAS_UTP_URL: partner,
+}: LipasSettings): boolean {
+  return traffic === 'on' || (traffic === undefined && mail === undefined && partner === undefined)
 }

@@ -49,7 +49,7 @@ export interface BoardState {
   readonly troubles: ReadonlyMap<Trouble, boolean> | undefined
 }
 
-const SHOWN = 5
+const SHOWN = 4
 
 export async function boardState(system: LipasSystem, millrace: Millrace): Promise<BoardState> {
   const [workers, stats, breakers, sandbox] = await Promise.all([

@@ -78,11 +78,17 @@ async function refreshTrace() {
   const html = await piece(`trace/${asked}`)
   if (html === undefined || target.dataset.trace !== asked) return
   trace.hidden = false
+  const doneBefore = target.querySelector('[data-done]')?.dataset.done
   put(target, html)
-  if (target.querySelector('[data-over="yes"]') === null) return
+  const sum = target.querySelector('[data-over]')
+  if (sum.dataset.done !== doneBefore) await refreshPlace()
+  if (sum.dataset.over !== 'yes') return
   target.dataset.over = asked
-  say(`Your save: ${target.querySelector('[data-over]').textContent}`)
-  // Heights and offers may be new now. A form that is being filled in stays.
+  say(`Your save: ${sum.textContent}`)
+}
+
+/** Heights and offers may be new now. A form that is being filled in stays. */
+async function refreshPlace() {
   const form = place.querySelector('form')
   if (form !== null && isAsItCame(form)) put(place, await piece(`sites/${form.dataset.save}`))
 }

@@ -17,17 +17,16 @@ export function traceHtml(jobs: readonly TracedJob[], { correlation, now }: Trac
   if (jobs.length === 0)
     return html`<p class="dim" data-over="yes">There is no job of this action. What has completed is forgotten after some days.</p>`
   const axis = axisOf(jobs, now)
-  return html`<p class="sum" data-over="${isOver(jobs) ? 'yes' : 'no'}">${summaryOf(jobs, axis)}</p>
+  return html`<p class="sum" data-over="${isOver(jobs) ? 'yes' : 'no'}" data-done="${doneOf(jobs)}">${summaryOf(jobs, axis)}</p>
 <ul class="runs">${jobs.map((each) => row(each, axis))}</ul>
 <p class="faint">Correlation id <code>${correlation}</code> · <a href="admin/jobs?q=${encodeURIComponent(`correlation:${correlation}`)}">on the dashboard</a></p>`
 }
 
+const doneOf = (jobs: readonly TracedJob[]): number => jobs.filter(({ job }) => job.finishedAt !== null).length
+
 function summaryOf(jobs: readonly TracedJob[], { from, to }: Axis): string {
   const count = `${jobs.length} ${jobs.length === 1 ? 'job' : 'jobs'}`
-  if (!isOver(jobs)) {
-    const done = jobs.filter(({ job }) => job.finishedAt !== null).length
-    return `${done} of ${count} done`
-  }
+  if (!isOver(jobs)) return `${doneOf(jobs)} of ${count} done`
   const dead = jobs.filter(({ job }) => job.status === 'dead').length
   const end = dead === 0 ? 'all done' : `${dead} failed for good`
   return `${count}, ${end} after ${seconds(to - from)}`
