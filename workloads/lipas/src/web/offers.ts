@@ -17,16 +17,19 @@ export async function siteDetails(db: Queryable, site: Site): Promise<SiteDetail
   return { site, square, offers: square === undefined ? [] : await offersOf(db, square) }
 }
 
-/** By category, in the order of their names. */
+/** By category, the nearest first; those without a place in reach last. */
 export async function offersOf(db: Queryable, { categories, nearest }: SquareDetails): Promise<Offer[]> {
   const [counts, places] = [counted.parse(categories ?? {}), nearestPlaces.parse(nearest ?? {})]
   const ids = Object.values(places).flatMap((place) => (place === null ? [] : [place['lipas-id']]))
   const names = new Map((await sitesOf(db, ids)).map(({ lipasId, name }) => [lipasId, name]))
   const all = [...new Set([...Object.keys(counts), ...Object.keys(places)])].sort()
-  return all.map((category) => {
+  const offers = all.map((category) => {
     const place = places[category] ?? null
     const id = place?.['lipas-id'] ?? 0
     const shown = place === null ? null : { lipasId: id, name: names.get(id) ?? `place ${id}`, metres: place.metres }
     return { category, counts: counts[category] ?? 0, nearest: shown }
   })
+  return offers.sort((one, other) => metresOf(one) - metresOf(other))
 }
+
+const metresOf = ({ nearest }: Offer): number => nearest?.metres ?? Number.MAX_SAFE_INTEGER

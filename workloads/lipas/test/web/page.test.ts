@@ -10,7 +10,9 @@ const HOSTILE = `<img src=x onerror=alert(1)>"'></text><script>alert(2)</script>
 const HTML = { headers: { accept: 'text/html' } }
 
 async function square(t: WebSetup, { population = 120 } = {}): Promise<void> {
-  await t.sql(`insert into lipas.population_cell values ('c1', '(390000,6678000)', ${population}, 20, 80, 20, 'Kaislajoki')`)
+  await t.sql(
+    `insert into lipas.population_cell values ('c1', '(390000,6678000)', ${population}, 20, 80, 20, 'Kaislajoki')`,
+  )
 }
 
 const index = async (t: WebSetup, id: number): Promise<void> => {
