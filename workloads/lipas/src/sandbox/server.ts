@@ -12,6 +12,7 @@ import {
 } from '@millrace/sandbox'
 import type { SandboxVariables } from '../outside/addresses.ts'
 import { planMailOutages } from './mail-outage.ts'
+import { Osrm } from './osrm.ts'
 import { SearchServer } from './search.ts'
 import { UTP_CREDENTIALS, Utp, type UtpOptions } from './utp.ts'
 import { Wcs } from './wcs.ts'
@@ -19,7 +20,13 @@ import { Wcs } from './wcs.ts'
 export const MAIL_FROM = 'lipas@lipas.example'
 export const ALERT_TO = 'operators@lipas.example'
 
-const TITLES = { smtp: 'Mail server', search: 'Search', wcs: 'Elevation (WCS)', utp: 'Partner (UTP)' } as const
+const TITLES = {
+  smtp: 'Mail server',
+  search: 'Search',
+  wcs: 'Elevation (WCS)',
+  osrm: 'Router (OSRM)',
+  utp: 'Partner (UTP)',
+} as const
 export type ServiceName = keyof typeof TITLES
 
 export interface SandboxOptions {
@@ -36,6 +43,7 @@ export interface Sandbox {
   readonly utp: Utp
   readonly search: SearchServer
   readonly wcs: Wcs
+  readonly osrm: Osrm
   readonly mailboxes: Mailboxes
   readonly received: Received<ServiceName>
   /** They point a program to this sandbox. */
@@ -47,9 +55,9 @@ export interface Sandbox {
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
   const { misbehaves = true, port = 0 } = options
   const [switches, received, mailboxes] = [new Switches<ServiceName>(), new Received<ServiceName>(), new Mailboxes()]
-  const [utp, search, wcs] = [new Utp(options.utp), new SearchServer(), new Wcs({ misbehaves })]
+  const [search, wcs, osrm, utp] = [new SearchServer(), new Wcs({ misbehaves }), new Osrm(), new Utp(options.utp)]
   // Every service that speaks HTTP: the first part of the path is its name.
-  const services = { utp, search, wcs } satisfies Partial<Record<ServiceName, Service>>
+  const services = { search, wcs, osrm, utp } satisfies Partial<Record<ServiceName, Service>>
   const smtp = await startSmtp({ mailboxes, received, switches, misbehaves: false })
   const front = await startFront({
     ...{ title: 'Sandbox of LIPAS', intro: INTRO, titles: TITLES, switches, received, services, port },
@@ -58,13 +66,14 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   })
   const endOutages = misbehaves ? planMailOutages(switches) : () => {}
   return {
-    ...{ url: front.url, utp, search, wcs, mailboxes, received },
+    ...{ url: front.url, search, wcs, osrm, utp, mailboxes, received },
     variables: {
       LIPAS_SMTP_URL: smtp.url,
       LIPAS_MAIL_FROM: MAIL_FROM,
       LIPAS_ALERT_TO: ALERT_TO,
       LIPAS_SEARCH_URL: front.urlOf('search'),
       LIPAS_WCS_URL: front.urlOf('wcs'),
+      LIPAS_OSRM_FOOT_URL: front.urlOf('osrm'),
       LIPAS_UTP_URL: `${front.urlOf('utp')}/objects`,
       LIPAS_UTP_TOKEN_URL: `${front.urlOf('utp')}/token`,
       LIPAS_UTP_CLIENT_ID: UTP_CREDENTIALS.clientId,

@@ -4,27 +4,16 @@ import { drain } from 'millrace/testing'
 import { assert, expect, test } from 'vitest'
 import { writeCells } from '#src/diversity/cells'
 import { type SiteChange, saveSite } from '#src/registry/save-site'
-import { analyseAll, bruteForce, storedCells } from '../support/brute-force.ts'
+import { analyseAll, bruteForce, expectBruteForce, storedCells } from '../support/brute-force.ts'
 import { type Lipas, setup } from '../support/lipas.ts'
 
+const EUCLID = { LIPAS_DISTANCE_MODE: 'euclid' }
 const run = (t: Lipas, lipasId: number) => t.run('analysis', { 'lipas-id': lipasId }, { dedupKey: randomUUID() })
 const save = (t: Lipas, lipasId: number, change: SiteChange) =>
   saveSite(t.system, { ...{ lipasId, change, by: 'test', correlationId: 'test' }, at: new Date() })
 
-async function expectBruteForce(t: Lipas): Promise<void> {
-  const [expected, stored] = [await bruteForce(t), await storedCells(t)]
-  const differing = [...expected.values()].filter((cell) => {
-    const found = stored.get(cell.cellId) ?? { ...cell, index: 0, nearest: {} }
-    return JSON.stringify(sorted(found)) !== JSON.stringify(sorted(cell))
-  })
-  expect(differing).toEqual([])
-}
-const sorted = ({ cellId, index, nearest }: { cellId: string; index: number; nearest: object }) => ({
-  ...{ cellId, index, nearest: Object.entries(nearest).sort() },
-})
-
 test('the diversity of all squares equals that of plain computing, also after a place was moved and one was closed', async () => {
-  await using t = await setup({ hasSampleData: true })
+  await using t = await setup({ hasSampleData: true, env: EUCLID })
   await analyseAll(t)
   const before = await storedCells(t)
   expect(before.size).toBeGreaterThan(900)
@@ -72,7 +61,7 @@ async function mostNamed(t: Lipas): Promise<number> {
 }
 
 test('the summary of the municipality and the index of squares follow, and few people are not counted', async () => {
-  await using t = await setup({ hasSampleData: true })
+  await using t = await setup({ hasSampleData: true, env: EUCLID })
   const report = await run(t, 123)
   assert(report.outcome === 'completed', JSON.stringify(report))
   const cells = await t.sql<{ id: string; index: number; people: number }>(
@@ -98,7 +87,7 @@ test('the summary of the municipality and the index of squares follow, and few p
 })
 
 test('squares that were computed from an older register replace neither newer rows nor newer documents', async () => {
-  await using t = await setup({ hasSampleData: true })
+  await using t = await setup({ hasSampleData: true, env: EUCLID })
   const [cell] = await t.sql<{ id: string }>('select cell_id as id from lipas.population_cell limit 1')
   const write = (index: number, computedFrom: number) => {
     const score = { index, categories: {}, nearest: {} }
@@ -114,7 +103,7 @@ test('squares that were computed from an older register replace neither newer ro
 })
 
 test('if the search service fails, the analysis fails, and goes on at its next batch', async () => {
-  await using t = await setup({ hasSampleData: true })
+  await using t = await setup({ hasSampleData: true, env: EUCLID })
   const { search } = t.sandbox
   const real = search.answer.bind(search)
   let bulks = 0
@@ -139,7 +128,7 @@ test('if the search service fails, the analysis fails, and goes on at its next b
 })
 
 test('only those squares are sent to the search service again that it was too busy for', async () => {
-  await using t = await setup({ hasSampleData: true })
+  await using t = await setup({ hasSampleData: true, env: EUCLID })
   const { search } = t.sandbox
   const sent = new Map<string, number>()
   search.rejectsItem = (id) => {
