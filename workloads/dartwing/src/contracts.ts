@@ -1,6 +1,14 @@
 // Every method. No handler code: a program that only enqueues loads this.
 import type { JobContract } from 'millrace'
+import { processBatch, splitImport } from './contracts/bulk.ts'
 import { sendFax } from './contracts/critical.ts'
 import { dispatchWebhook, sendEmail, updateDocuments } from './contracts/default.ts'
 
-export const contracts: readonly JobContract[] = [sendFax, dispatchWebhook, sendEmail, updateDocuments]
+export const contracts: readonly JobContract[] = [
+  sendFax,
+  dispatchWebhook,
+  sendEmail,
+  updateDocuments,
+  splitImport,
+  processBatch,
+]

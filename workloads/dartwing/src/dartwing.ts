@@ -56,6 +56,7 @@ async function start(system: DartwingSystem, context: StartContext, options: Dar
     await sandbox?.stop()
   }
   try {
+    if (mode !== 'admin') await system.files.check()
     // `admin` runs no jobs, so it calls no service and needs no address.
     const addresses = mode === 'admin' && isLacking ? undefined : addressesOf(settings, sandbox?.variables)
     system.open({ ...context, addresses, sandboxUrl: sandbox?.url })

@@ -3,6 +3,8 @@ import type { Implementation } from 'millrace'
 import { updateDocumentsHandler } from './crud/update-documents.ts'
 import { sendEmailHandler } from './email/send-email.ts'
 import { sendFaxHandler } from './fax/send-fax.ts'
+import { processBatchHandler } from './imports/process-batch.ts'
+import { splitHandler } from './imports/split.ts'
 import type { DartwingSystem } from './system.ts'
 import { dispatchHandler } from './webhooks/dispatch.ts'
 
@@ -11,4 +13,6 @@ export const dartwingHandlers = (system: DartwingSystem): Implementation[] => [
   dispatchHandler(system),
   sendEmailHandler(system),
   updateDocumentsHandler(),
+  splitHandler(system),
+  processBatchHandler(system),
 ]

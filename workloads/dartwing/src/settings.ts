@@ -8,6 +8,7 @@ const variables = z.object({
   DARTWING_SANDBOX: z.enum(['on', 'off'], 'expected on or off'),
   DARTWING_BULK_RATE: z.enum(['queue', 'organization'], 'expected queue or organization'),
   DARTWING_TIME_ZONE: z.string().refine(isTimeZone, 'expected a time zone like Europe/Helsinki'),
+  DARTWING_FILES: text,
   DARTWING_FAX_URL: address,
   DARTWING_FAX_PROJECT: text,
   DARTWING_FAX_KEY: text,

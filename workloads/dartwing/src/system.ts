@@ -1,9 +1,12 @@
 // The components that handlers, routes and the page get. Opened by `start`, which knows the addresses; closed when it stops.
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { createEgress, type Egress } from '@millrace/egress'
 import type { Logger, Millrace } from 'millrace'
 import { Database } from './database.ts'
 import { type Emailer, openEmailer } from './email/emailer.ts'
 import { FaxGateway } from './fax/gateway.ts'
+import { Storage } from './files/storage.ts'
 import { type Addresses, allowedOf, type Mode } from './outside/addresses.ts'
 import type { DartwingSettings } from './settings.ts'
 
@@ -27,10 +30,15 @@ interface Callers {
 
 export class DartwingSystem {
   readonly settings: DartwingSettings
+  /** In a folder that all processes share. */
+  readonly files: Storage
   #opened: (OpenSystem & { readonly database: Database; readonly callers: Callers | undefined }) | undefined
 
   constructor(settings: DartwingSettings) {
     this.settings = settings
+    this.files = new Storage(
+      settings.DARTWING_FILES ?? join(tmpdir(), `dartwing-files-${process.getuid?.() ?? 'shared'}`),
+    )
   }
 
   open(given: OpenSystem): void {

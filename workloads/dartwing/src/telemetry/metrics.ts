@@ -6,4 +6,13 @@ export const faxPages = defineCounter('dartwing_fax_pages_total', {
   labels: ['outcome'],
 })
 
-export const dartwingMetrics: DefinedMetric[] = [faxPages]
+export const importRows = defineCounter('dartwing_import_rows_total', {
+  help: 'Rows of imports, by result: inserted, updated or refused.',
+  labels: ['result'],
+})
+
+export const syncConflicts = defineCounter('dartwing_sync_conflicts_total', {
+  help: 'Values that lost to others which were set without knowing them.',
+})
+
+export const dartwingMetrics: DefinedMetric[] = [faxPages, importRows, syncConflicts]

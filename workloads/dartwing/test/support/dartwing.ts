@@ -5,6 +5,7 @@ import {
   createMillrace,
   encryptionFrom,
   type Implementation,
+  type JobContract,
   type Logger,
   migrateProgram,
   type Queryable,
@@ -32,13 +33,21 @@ export interface DartwingSetup {
   readonly env?: Readonly<Record<string, string>>
   /** Default: it fails only on demand, and calls end at once. */
   readonly sandbox?: SandboxOptions
+  /** Beside the contracts of Dartwing. */
+  readonly jobs?: readonly JobContract[]
   /** Beside the handlers of Dartwing. */
   readonly handlers?: (system: DartwingSystem) => Implementation[]
   readonly logger?: Logger
 }
 
 /** With the sample organizations. A worker runs only after `work()`. */
-export async function setup({ env = {}, sandbox: options, handlers = () => [], logger = silent }: DartwingSetup = {}) {
+export async function setup({
+  env = {},
+  sandbox: options,
+  jobs: more = [],
+  handlers = () => [],
+  logger = silent,
+}: DartwingSetup = {}) {
   const [database, sandbox] = await Promise.all([
     freshDatabase(),
     startSandbox({ misbehaves: false, fax: { dialMs: 0 }, ...options }),
@@ -54,7 +63,7 @@ export async function setup({ env = {}, sandbox: options, handlers = () => [], l
     },
   })
   for (const set of [workload.migrations ?? []].flat()) await migrateProgram(database.url, set)
-  const jobs = [...new Set([...workload.jobs, ...workload.handlers.map(({ contract }) => contract)])]
+  const jobs = [...new Set([...workload.jobs, ...more, ...workload.handlers.map(({ contract }) => contract)])]
   const millrace = createMillrace({
     ...{ database: database.url, jobs, schedules: workload.schedules ?? [], tenantRole: workload.tenantRole, logger },
     ...(encryption !== undefined && { encryption }),
