@@ -75,11 +75,10 @@ const failures: ReadonlyArray<[what: string, fault: Fault | 'down', told: RegExp
   ['a GeoTIFF that was cut off', 'cut-off', /cannot be read|heights/],
   ['the raster of another box', 'another-box', /another box/],
   ['HTML', 'html', /text\/html instead of a GeoTIFF/],
-  ['nothing', 'silent', /did not answer within/],
 ]
 
 test('every wrong answer fails the attempt, and no part of the geometry is stored', async () => {
-  await using t = await setup({ hasSampleData: true, times: { elevationWithinMs: 300 } })
+  await using t = await setup({ hasSampleData: true })
   for (const [what, fault, told] of failures) {
     if (fault === 'down') t.sandbox.set('wcs', 'down')
     else t.sandbox.wcs.fault = fault
@@ -92,6 +91,13 @@ test('every wrong answer fails the attempt, and no part of the geometry is store
   }
   const vertices = await heightsStored(t, RIDGE)
   expect(vertices.every(({ length }) => length === 2)).toBe(true)
+  expect(await siteOf(t.system.database, RIDGE)).toMatchObject({ elevation: null, elevationOf: null })
+})
+
+test('a service that answers nothing fails the attempt when its time is over', async () => {
+  await using t = await setup({ hasSampleData: true, times: { elevationWithinMs: 200 } })
+  t.sandbox.wcs.fault = 'silent'
+  expect(await run(t, RIDGE)).toMatchObject({ outcome: 'retry', failure: { message: /did not answer within/ } })
   expect(await siteOf(t.system.database, RIDGE)).toMatchObject({ elevation: null, elevationOf: null })
 })
 
