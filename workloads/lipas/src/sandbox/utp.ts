@@ -49,6 +49,7 @@ export class Utp implements Service {
   readonly #tokenSeconds: number
   readonly #tokens = new Set<string>()
   #recent: number[] = []
+  #fault: number | undefined
 
   constructor({ perSecond = 2, tokenSeconds = 3_600 }: UtpOptions = {}) {
     this.#perSecond = perSecond
@@ -68,6 +69,11 @@ export class Utp implements Service {
   /** As when the partner changes its keys: every token that was issued is refused from now on. */
   revokeTokens(): void {
     this.#tokens.clear()
+  }
+
+  /** Answers whatever it is sent with this status; undefined: it is well again. With 5xx it has taken what it was sent. */
+  failWith(status: number | undefined): void {
+    this.#fault = status
   }
 
   #token(call: Call): Answer {
@@ -93,7 +99,9 @@ export class Utp implements Service {
     const parsed = body.safeParse(objectOf(call))
     if (typeof webhookId !== 'string' || !parsed.success)
       return json(422, { message: 'The body or the webhook-id is not valid.', issues: parsed.error?.issues ?? [] })
-    this.#note(webhookId, parsed.data)
+    const fault = this.#fault
+    if (fault === undefined || fault >= 500) this.#note(webhookId, parsed.data)
+    if (fault !== undefined) return json(fault, { message: 'The partner fails, as it was told to.' })
     return json(202, { accepted: parsed.data.objects.length })
   }
 
