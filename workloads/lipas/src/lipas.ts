@@ -1,6 +1,6 @@
 // LIPAS as a workload: what is declared, and what is started and stopped, in order.
 import type { StartContext, Started, Workload } from '@millrace/cli/workload'
-import type { Implementation, Schedule } from 'millrace'
+import type { Implementation, ProgramMigrations, Schedule } from 'millrace'
 import { contracts } from './contracts.ts'
 import { massImport } from './mass-import.ts'
 import { addressesOf, mayUseSandbox, missing, type SandboxVariables } from './outside/addresses.ts'
@@ -34,7 +34,11 @@ export interface LipasOptions {
   readonly times?: Times
 }
 
-const MIGRATIONS = new URL('../../migrations/', import.meta.url)
+/** The tables of LIPAS. */
+export const lipasMigrations: ProgramMigrations = {
+  schema: 'lipas',
+  folder: new URL('../../migrations/', import.meta.url),
+}
 
 export function lipas(options: LipasOptions = {}): Workload {
   const { settings = readSettings(), times } = options
@@ -44,7 +48,7 @@ export function lipas(options: LipasOptions = {}): Workload {
   return {
     name: 'lipas',
     version: '0.1.0',
-    migrations: { schema: 'lipas', folder: MIGRATIONS },
+    migrations: lipasMigrations,
     jobs: [...contracts],
     workflows: [massImport],
     handlers,
