@@ -4,6 +4,8 @@ import type { EmbeddedPostgres } from '@millrace/embedded'
 import { migrate, migrationStatus, SchemaTooOld } from 'millrace'
 import { startEmbedded } from './embedded.ts'
 
+const PATIENCE_MS = 1_000
+
 export interface Database {
   readonly url: string
   /** Without its password. */
@@ -25,10 +27,11 @@ export async function openDatabase(url: string | undefined, onLog: (message: str
 
 /** For a command that looks into the database and ends: an embedded one is migrated, so that there is something to see. */
 export async function openForLook(url: string | undefined, schema: string): Promise<Database> {
-  const database = await openDatabase(url, (message) => {
-    // Only for somebody who waits: what the command prints may go into a file.
-    if (process.stderr.isTTY) process.stderr.write(`${message}\n`)
-  })
+  // Only for somebody who waits: one that runs already is joined in a moment.
+  const told = setTimeout(() => {
+    if (process.stderr.isTTY) process.stderr.write("Starting this project's embedded Postgres …\n")
+  }, PATIENCE_MS)
+  const database = await openDatabase(url, () => {}).finally(() => clearTimeout(told))
   if (!url) await migrate(database.url, { schema })
   return database
 }

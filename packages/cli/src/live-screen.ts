@@ -1,5 +1,6 @@
 // A screen that is drawn again in place. It is the terminal's alternate one, so that what was there before is back when it ends,
 // however it ends.
+import { cutTo, painted } from './colours.ts'
 import { safeLines } from './terminal.ts'
 
 export interface Terminal {
@@ -46,7 +47,7 @@ export class LiveScreen {
   /** In one write, over what stands there: a screen that is cleared first would flicker. */
   draw(lines: readonly string[]): void {
     const { columns } = this.size
-    const shown = lines.map((line) => `${safeLines(line).slice(0, columns)}${CLEAR_LINE}`)
+    const shown = lines.map((line) => `${painted(cutTo(safeLines(line), columns))}${CLEAR_LINE}`)
     this.#terminal.output.write(`${HOME}${shown.join('\r\n')}${CLEAR_BELOW}`)
   }
 

@@ -1,6 +1,7 @@
 // What commands write to stdout.
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Command } from 'commander'
+import { painted } from './colours.ts'
 import { safeJson, safeLine, safeLines } from './terminal.ts'
 
 /** What is printed during an act that is watched. */
@@ -8,7 +9,7 @@ const kept = new AsyncLocalStorage<string[]>()
 
 export function print(text: string): void {
   const pieces = kept.getStore()
-  if (pieces === undefined) process.stdout.write(safeLines(text))
+  if (pieces === undefined) process.stdout.write(painted(safeLines(text)))
   else pieces.push(safeLines(text))
 }
 

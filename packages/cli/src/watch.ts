@@ -2,6 +2,7 @@
 // output any more. On a terminal the answer is drawn in place; elsewhere one follows the other, with --json as a line each.
 import { type Command, Option } from 'commander'
 import { type Duration, toMs } from 'millrace'
+import { painted } from './colours.ts'
 import { parseDuration } from './commands/worker-options.ts'
 import { failureText } from './failure.ts'
 import { isQuit, LiveScreen, type Terminal } from './live-screen.ts'
@@ -135,7 +136,7 @@ class ScreenView {
   /** What was seen last stays on the terminal. */
   close(): void {
     this.#screen.close()
-    this.#terminal.output.write(safeLines(this.#text))
+    this.#terminal.output.write(painted(safeLines(this.#text)))
   }
 
   #draw(): void {

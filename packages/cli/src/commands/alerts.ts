@@ -1,6 +1,7 @@
 import { Command } from 'commander'
 import { type Alert, type AlertSilence, prometheusRules } from 'millrace'
 import { addClientOptions, addModuleOption, type ClientOptions, namedWorkload, withClient } from '../client.ts'
+import { marked } from '../colours.ts'
 import { fail } from '../failure.ts'
 import { fromNow, oneLine, print, printJson } from '../print.ts'
 import { addWatchOptions } from '../watch.ts'
@@ -129,7 +130,7 @@ function alertText(alert: Alert): string {
     cleared: `cleared ${fromNow(clearedAt)}`,
   }[state]
   const lines = [
-    `${severity.toUpperCase()}  ${name}  ${oneLine(subject, 80)}  (${when})`,
+    `${marked(severity === 'critical' ? 'bad' : 'warning', severity.toUpperCase())}  ${name}  ${oneLine(subject, 80)}  (${when})`,
     `  ${oneLine(why, 300)}`,
     ...(state === 'cleared' ? [] : [`  Do: ${action}`]),
     ...(owner === null ? [] : [`  Owner: ${[owner.name, owner.channel, owner.address].filter(Boolean).join(', ')}`]),

@@ -1,6 +1,7 @@
 import { Command } from 'commander'
 import type { Finding, Health, HealthArea, Verdict } from 'millrace'
 import { addClientOptions, type ClientOptions, withClient } from '../client.ts'
+import { markedState } from '../colours.ts'
 import { print, printJson } from '../print.ts'
 import { safeLine } from '../terminal.ts'
 import { addWatchOptions } from '../watch.ts'
@@ -46,7 +47,7 @@ function textOf({ summary, findings }: Health): string {
 const WIDTH = 'degraded'.length
 
 function lineOf({ verdict, check, says, remedy }: Finding): string {
-  const line = `  ${verdict.padEnd(WIDTH)}  ${safeLine(says)}`
+  const line = `  ${markedState(verdict.padEnd(WIDTH))}  ${safeLine(says)}`
   const indent = ' '.repeat(WIDTH + 4)
   return remedy === null ? `${line}\n` : `${line} (${check})\n${indent}To do: ${safeLine(remedy)}\n`
 }

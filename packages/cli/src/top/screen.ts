@@ -1,4 +1,5 @@
 // The screen of `millrace top`, as lines of text. Pure: what is shown follows from the reading, the choice and the size.
+import { cutTo } from '../colours.ts'
 import { duration, fromNow, oneLine } from '../print.ts'
 import { table } from '../table.ts'
 import type { LaneRow, QueueRow, Reading } from './reading.ts'
@@ -92,7 +93,7 @@ export function screen(view: View, { columns, rows }: Size): string[] {
   const fits = body.slice(0, room)
   const space = Array.from({ length: Math.min(room - fits.length, MOST_ROWS) }, () => '')
   // Cells are safe already; cutting at the edge keeps the columns where they are.
-  return [...fits, ...space, ...foot].slice(0, rows).map((line) => line.slice(0, columns))
+  return [...fits, ...space, ...foot].slice(0, rows).map((line) => cutTo(line, columns))
 }
 
 function titleOf({ reading: { at, workers, quiet, lanes }, database, intervalMs }: View): string {
