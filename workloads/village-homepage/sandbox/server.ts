@@ -15,7 +15,9 @@ import { Anthropic } from './anthropic.ts'
 import { blocksOf, callNoteOf, INTRO } from './control.ts'
 import { Feeds } from './feeds.ts'
 import { Links } from './links.ts'
+import { startNeighbours } from './neighbour.ts'
 import { AlphaVantage, Stooq } from './quotes.ts'
+import { Instagram, Mastodon } from './social.ts'
 import { OpenMeteo, WeatherService } from './weather.ts'
 
 const TITLES = {
@@ -26,6 +28,8 @@ const TITLES = {
   stooq: 'Stooq',
   nws: 'Weather Service',
   'open-meteo': 'Open-Meteo',
+  instagram: 'Instagram',
+  mastodon: 'Mastodon',
   pagerduty: 'PagerDuty',
   slack: 'Slack',
   smtp: 'Mail server',
@@ -45,6 +49,8 @@ export interface SandboxOptions {
   readonly misbehaves?: boolean
   /** How long a language model takes to answer. Default 0. */
   readonly latencyMs?: number
+  /** How long neighbours think before they answer a mail. Default 4 s. */
+  readonly answersAfterMs?: number
   /** Default: the time of this machine. */
   readonly now?: () => Date
 }
@@ -71,7 +77,7 @@ export interface Sandbox {
 }
 
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
-  const { misbehaves = true, latencyMs = 0, now = () => new Date() } = options
+  const { misbehaves = true, latencyMs = 0, answersAfterMs: afterMs = 4_000, now = () => new Date() } = options
   const [switches, received, mailboxes] = [
     new Switches<ServiceName>(),
     new Received<ServiceName>(),
@@ -85,12 +91,15 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     stooq: new Stooq({ today: now }),
     nws: new WeatherService({ misbehaves, now }),
     'open-meteo': new OpenMeteo({ now }),
+    instagram: new Instagram({ now }),
+    mastodon: new Mastodon({ now }),
     pagerduty: new PagerDuty(),
     slack: new Slack(),
   }
   const { anthropic, pagerduty: pagerDuty, slack } = services
   const smtp = await startSmtp({ mailboxes, received, switches, misbehaves })
   const imap = await startImap({ mailboxes, received, switches })
+  const stopNeighbours = startNeighbours({ mailboxes, smtpUrl: smtp.url, afterMs, misbehaves })
   const told = { anthropic, pagerDuty, slack, mailboxes }
   const imapUrl = imap.urlOf(RELAY_ACCOUNT)
   const front = await startFront({
@@ -106,6 +115,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     ...{ mailboxes, received },
     set: (service, mode, setting) => switches.set(service, mode, setting),
     async stop() {
+      await stopNeighbours()
       await front.stop()
       await smtp.stop()
       await imap.stop()

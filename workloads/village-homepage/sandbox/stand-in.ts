@@ -3,6 +3,8 @@ import { portBeside } from '@millrace/sandbox'
 import type { Addresses, ServiceName, Stand, Sandbox as StandIn } from '../src/outside/services.ts'
 import type { VillageParts } from '../src/village-parts.ts'
 import { seedBudget } from './seed-budget.ts'
+import { seedMarket } from './seed-market.ts'
+import { seedSocial } from './seed-social.ts'
 import { seedSources } from './seed-sources.ts'
 import { type Sandbox, startSandbox } from './server.ts'
 
@@ -11,11 +13,14 @@ const LATENCY_MS = 150
 
 /** For the option `sandbox` of villageHomepage: one port above that of the village, or the next free one. */
 export async function startStandIn(
-  { database }: VillageParts,
+  parts: VillageParts,
   stands: Readonly<Record<ServiceName, Stand>>,
 ): Promise<StandIn> {
+  const { database } = parts
   const sandbox = await startSandbox({ port: portBeside(), latencyMs: LATENCY_MS })
   await seedSources(database, sandbox.urlOf('feeds'))
+  await seedSocial(parts, { instagram: sandbox.urlOf('instagram'), mastodon: sandbox.urlOf('mastodon') })
+  if (stands.imap === 'sandbox' && stands.smtp === 'sandbox') await seedMarket(database)
   if (stands.anthropic === 'sandbox') await seedBudget(database)
   return standIn(sandbox)
 }

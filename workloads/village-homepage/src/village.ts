@@ -7,7 +7,7 @@ import { socialAccountRoutes } from './admin/social-accounts.ts'
 import { stockRoutes } from './admin/stocks.ts'
 import { VillageClient } from './client.ts'
 import { readConfig, type VillageConfig } from './config/read.ts'
-import { contractList, type VillageContracts, villageContracts } from './contracts.ts'
+import { contractList, villageContracts } from './contracts.ts'
 import { VillageDatabase } from './database/pool.ts'
 import { villageEscalation } from './escalation.ts'
 import { villageHandlers } from './handlers.ts'
@@ -25,7 +25,7 @@ import type { VillageParts } from './village-parts.ts'
 /** What the tour of a newcomer needs. */
 export interface TourStop {
   readonly millrace: Millrace
-  readonly contracts: VillageContracts
+  readonly parts: VillageParts
   readonly signal: AbortSignal
 }
 
@@ -85,7 +85,7 @@ export function villageHomepage({
     async ready({ mode, millrace, logger }) {
       if (mode !== 'dev' || tour === undefined) return
       // It goes on while the start is being told of.
-      tour({ millrace, contracts, signal: stopping.signal }).catch((error: unknown) => {
+      tour({ millrace, parts, signal: stopping.signal }).catch((error: unknown) => {
         if (!stopping.signal.aborted) logger.warn({ err: error }, 'the tour ended early')
       })
     },

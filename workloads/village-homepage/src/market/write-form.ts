@@ -6,7 +6,7 @@ import { type PageForm, textOf } from '../page/forms.ts'
 import { listingDocument } from '../page/listing-document.ts'
 import type { Problems, WrittenFields } from '../page/write-to-seller.ts'
 import type { VillageParts } from '../village-parts.ts'
-import { addInquiry, contactOf, conversationWith } from './conversation-store.ts'
+import { storeInquiry } from './inquiry.ts'
 import { activeListing } from './listing-store.ts'
 
 const MOST_NAME = 80
@@ -25,10 +25,12 @@ export const writeForm = (parts: VillageParts): PageForm => ({
     const fields = { name: textOf(form, 'name'), email: textOf(form, 'email'), text: textOf(form, 'text') }
     const problems = problemsOf(parts, fields)
     if (Object.keys(problems).length === 0) {
-      const problem = await store(parts, { listingId: id, title: listing.title, fields })
+      const buyer = { email: fields.email.toLowerCase(), name: fields.name }
+      const inquiry = { listingId: id, title: listing.title, buyer, text: fields.text, createdBy: 'visitor' }
+      const outcome = await storeInquiry(parts, inquiry)
       const location = `${context.basePath}/village/listings/${id}?told=sent#write`
-      if (problem === undefined) return new Response(null, { status: 303, headers: { location } })
-      Object.assign(problems, problem)
+      if (outcome === 'stored') return new Response(null, { status: 303, headers: { location } })
+      Object.assign(problems, REFUSALS[outcome])
     }
     return answer(await listingDocument(context.basePath, { parts, listing, fields, problems }), { status: 422 })
   },
@@ -46,26 +48,7 @@ function problemsOf({ config }: VillageParts, { name, email, text }: WrittenFiel
   return problems
 }
 
-interface Written {
-  readonly listingId: string
-  readonly title: string
-  readonly fields: WrittenFields
-}
-
-/** Undefined: it is stored, and on its way. */
-function store(parts: VillageParts, { listingId, title, fields }: Written): Promise<Problems | undefined> {
-  const { database, clock, client, contracts } = parts
-  return database.transaction(async (tx) => {
-    const buyerId = await contactOf(tx, { email: fields.email.toLowerCase(), name: fields.name })
-    const conversationId = await conversationWith(tx, { listingId, buyerId })
-    if (conversationId === undefined) return { email: 'This is your own listing.' }
-    const body = fields.text.replaceAll('\r\n', '\n').toWellFormed()
-    const inquiry = { conversationId, subject: title, body, now: clock.now(), most: MOST_IN_AN_HOUR }
-    const id = await addInquiry(tx, inquiry)
-    if (id === undefined)
-      return { text: `You have had ${MOST_IN_AN_HOUR} messages about this within an hour. Write again later.` }
-    const payload = { message_id: id, conversation_id: conversationId }
-    await client.current.enqueue(contracts.MESSAGE_RELAY, payload, { tx, createdBy: 'visitor' })
-    return undefined
-  })
+const REFUSALS: Readonly<Record<'own listing' | 'too many', Problems>> = {
+  'own listing': { email: 'This is your own listing.' },
+  'too many': { text: `You have had ${MOST_IN_AN_HOUR} messages about this within an hour. Write again later.` },
 }
