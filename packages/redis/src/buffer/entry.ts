@@ -1,5 +1,5 @@
 // What stands in Redis for a job, and back: JSON of the checked payload and of the options that the caller gave.
-import { type EnqueueOptions, type JobContract, toMs } from 'millrace'
+import { type EnqueueItem, type EnqueueOptions, type JobContract, toMs } from 'millrace'
 
 export interface Entry {
   readonly id: string
@@ -56,14 +56,14 @@ export function parsedEntry(text: string): Entry | undefined {
 }
 
 /** What `enqueueMany` takes. The time in the buffer counts as waiting, so the job has been due since it was accepted. */
-export function itemOf(entry: Entry, contract: JobContract, acceptedAt: Date) {
+export function itemOf(entry: Entry, contract: JobContract, acceptedAt: Date): EnqueueItem {
   const { runAt, delayMs, ...options } = entry.options
   const due = dueAt(entry, contract, acceptedAt)
   return {
     job: contract,
     payload: upgraded(entry, contract),
     options: { ...options, ...(entry.tenant !== null && { tenant: entry.tenant }), ...(due && { runAt: due }) },
-  }
+  } as EnqueueItem
 }
 
 function dueAt({ options: { runAt, delayMs } }: Entry, { dedupe }: JobContract, acceptedAt: Date): Date | undefined {

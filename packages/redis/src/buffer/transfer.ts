@@ -98,7 +98,7 @@ export class Transfer {
     return this.#db.transaction(async (tx) => {
       const taken = await takeEntries(tx, this.#buffer, [row])
       if (taken.size === 0) return undefined
-      const [answer] = await this.#enqueue(tx, [itemOf(entry, contract, new Date()) as EnqueueItem], false)
+      const [answer] = await this.#enqueue(tx, [itemOf(entry, contract, new Date())], false)
       if (answer !== undefined && 'id' in answer) await noteJobs(tx, [{ entryId: entry.id, jobId: answer.id }])
       return answer
     })
@@ -195,7 +195,7 @@ function readOf(
   }
   try {
     const accepted = streamId === '' ? new Date() : acceptedAt(streamId)
-    return { row, text, item: itemOf(entry, contract, accepted) as EnqueueItem }
+    return { row, text, item: itemOf(entry, contract, accepted) }
   } catch (error) {
     const code = error instanceof MillraceError ? error.code : 'payload_not_upgraded'
     return { row, text, refusal: { code, message: error instanceof Error ? error.message : String(error) } }
