@@ -20,25 +20,45 @@ export const massImport = defineWorkflow('mass-import', { input: massImportInput
   })
   .step('webhook', webhook, {
     after: { analysis: 'continue' },
-    payload: ({ input, results }) => {
-      const failed = results.analysis.filter((result) => result === null || result === undefined).length
-      return {
-        'lipas-ids': input.ids,
-        'operation-type': 'mass-import',
-        'initiated-by': `mass-import, ${failed} failed`,
-      }
-    },
+    payload: ({ input }) => ({
+      'lipas-ids': input.ids,
+      'operation-type': 'mass-import',
+      'initiated-by': 'mass-import',
+    }),
   })
   .step('email', email, {
-    after: { webhook: 'continue' },
-    payload: ({ input, results }) => ({
-      to: input['reply-to'],
-      subject: `The import of ${input.ids.length} places is done`,
-      body: summaryOf(input.ids.length, results.webhook?.unknown ?? []),
+    after: { elevation: 'continue', analysis: 'continue', webhook: 'continue' },
+    payload: ({ input: { ids, 'reply-to': to }, results }) => ({
+      to,
+      subject: `The import of ${ids.length} places is done`,
+      body: summaryOf(ids, results),
     }),
   })
 
-const summaryOf = (count: number, unknown: readonly number[]): string =>
-  unknown.length === 0
-    ? `All ${count} places have been worked on.`
-    : `${count - unknown.length} of ${count} places have been worked on. The register does not have: ${unknown.join(', ')}.`
+interface Results {
+  /** By place; a failed one has none. */
+  readonly elevation: readonly unknown[]
+  readonly analysis: readonly unknown[]
+  readonly webhook: { readonly unknown: readonly number[] } | null | undefined
+}
+
+/** What the one who asked has to know: which places need another look. */
+function summaryOf(ids: readonly number[], { elevation, analysis, webhook }: Results): string {
+  const unknown = webhook?.unknown ?? []
+  const without = (results: readonly unknown[]) =>
+    ids.filter((id, at) => (results[at] ?? null) === null && !unknown.includes(id))
+  const [noHeights, noAnalysis] = [without(elevation), without(analysis)]
+  const failed = new Set([...unknown, ...noHeights, ...noAnalysis])
+  const lines = [
+    ['The register does not have', unknown],
+    ['No heights were computed for', noHeights],
+    ['The surroundings were not analysed of', noAnalysis],
+  ] as const
+  return [
+    failed.size === 0
+      ? `All ${ids.length} places have been worked on.`
+      : `${ids.length - failed.size} of ${ids.length} places have been worked on.`,
+    ...lines.filter(([, each]) => each.length > 0).map(([what, each]) => `${what}: ${each.join(', ')}.`),
+    ...(webhook === null || webhook === undefined ? ['The partner could not be told.'] : []),
+  ].join('\n')
+}
