@@ -12,17 +12,21 @@ import {
   startSmtp,
 } from '@millrace/sandbox'
 import { Anthropic } from './anthropic.ts'
+import { Cdn } from './cdn.ts'
 import { blocksOf, callNoteOf, INTRO } from './control.ts'
 import { Feeds } from './feeds.ts'
 import { Links } from './links.ts'
 import { startNeighbours } from './neighbour.ts'
 import { AlphaVantage, Stooq } from './quotes.ts'
+import { Sites } from './sites.ts'
 import { Instagram, Mastodon } from './social.ts'
 import { OpenMeteo, WeatherService } from './weather.ts'
 
 const TITLES = {
   feeds: 'Feeds',
   links: 'Linked pages',
+  sites: 'Good sites',
+  cdn: 'CDN',
   anthropic: 'Anthropic',
   'alpha-vantage': 'Alpha Vantage',
   stooq: 'Stooq',
@@ -66,6 +70,7 @@ export interface Sandbox {
   readonly anthropic: Anthropic
   readonly alphaVantage: AlphaVantage
   readonly weather: WeatherService
+  readonly cdn: Cdn
   readonly pagerDuty: PagerDuty
   readonly slack: Slack
   readonly mailboxes: Mailboxes
@@ -86,6 +91,8 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   const services = {
     feeds: new Feeds({ now, isSlow: misbehaves }),
     links: new Links({ isSlow: misbehaves }),
+    sites: new Sites(),
+    cdn: new Cdn({ misbehaves }),
     anthropic: new Anthropic({ misbehaves, latencyMs }),
     'alpha-vantage': new AlphaVantage({ today: now }),
     stooq: new Stooq({ today: now }),
@@ -111,7 +118,8 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   })
   return {
     ...{ url: front.url, address: front.address, smtpUrl: smtp.url, imapUrl, urlOf: front.urlOf },
-    ...{ anthropic, alphaVantage: services['alpha-vantage'], weather: services.nws, pagerDuty, slack },
+    ...{ anthropic, alphaVantage: services['alpha-vantage'], weather: services.nws, cdn: services.cdn },
+    ...{ pagerDuty, slack },
     ...{ mailboxes, received },
     set: (service, mode, setting) => switches.set(service, mode, setting),
     async stop() {

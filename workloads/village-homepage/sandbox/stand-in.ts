@@ -2,8 +2,10 @@
 import { portBeside } from '@millrace/sandbox'
 import type { Addresses, ServiceName, Stand, Sandbox as StandIn } from '../src/outside/services.ts'
 import type { VillageParts } from '../src/village-parts.ts'
+import { CDN_TOKEN } from './cdn.ts'
 import { seedBudget } from './seed-budget.ts'
 import { seedMarket } from './seed-market.ts'
+import { forgetCdn, seedSites } from './seed-sites.ts'
 import { seedSocial } from './seed-social.ts'
 import { seedSources } from './seed-sources.ts'
 import { type Sandbox, startSandbox } from './server.ts'
@@ -21,6 +23,8 @@ export async function startStandIn(
   await seedSources(database, sandbox.urlOf('feeds'))
   await seedSocial(parts, { instagram: sandbox.urlOf('instagram'), mastodon: sandbox.urlOf('mastodon') })
   if (stands.imap === 'sandbox' && stands.smtp === 'sandbox') await seedMarket(database)
+  await seedSites(database, sandbox.urlOf('sites'))
+  if (stands.cdn === 'sandbox') await forgetCdn(database)
   if (stands.anthropic === 'sandbox') await seedBudget(database)
   return standIn(sandbox)
 }
@@ -42,6 +46,7 @@ const addressesOf = ({ urlOf, smtpUrl, imapUrl }: Sandbox): Addresses => ({
   slack: { webhook: `${urlOf('slack')}/ops-alerts`, ownerWebhooks: ownersOf(urlOf('slack')) },
   smtp: { url: smtpUrl },
   imap: { url: imapUrl },
+  cdn: { putUrl: urlOf('cdn'), publicUrl: urlOf('cdn'), token: CDN_TOKEN },
 })
 
 /** By queue, the channel of its owner. */

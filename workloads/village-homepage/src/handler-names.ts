@@ -1,7 +1,10 @@
 // What spans call the handlers (`job.handler`): the classes of the job type registry.
+import type { CdnContracts } from './cdn/contracts.ts'
 import type { VillageJobType } from './contracts.ts'
 
-const CLASSES: Readonly<Record<VillageJobType, string>> = {
+type NamedType = VillageJobType | keyof CdnContracts
+
+const CLASSES: Readonly<Record<NamedType, string>> = {
   RSS_FEED_REFRESH: 'RssFeedRefreshHandler',
   WEATHER_REFRESH: 'WeatherRefreshJobHandler',
   LISTING_EXPIRATION: 'ListingExpirationHandler',
@@ -16,9 +19,11 @@ const CLASSES: Readonly<Record<VillageJobType, string>> = {
   AI_TAGGING: 'AiTaggingJobHandler',
   IMAGE_PROCESSING: 'ImageProcessingHandler',
   SCREENSHOT_CAPTURE: 'ScreenshotCaptureHandler',
+  CDN_UPLOAD: 'CdnUploadHandler',
+  CDN_REMOVE: 'CdnRemoveHandler',
 }
 
 /** For implement(contract, handler, named('RSS_FEED_REFRESH')). */
-export const named = (type: VillageJobType): { name: string } => ({
+export const named = (type: NamedType): { name: string } => ({
   name: `villagecompute.homepage.jobs.${CLASSES[type]}`,
 })

@@ -1,5 +1,6 @@
 // The handlers of all job types that are built.
 import { type Implementation, implement } from 'millrace'
+import { Cdn } from './cdn/cdn.ts'
 import { clickRollup } from './clicks/rollup.ts'
 import { rssFeedRefresh } from './feeds/refresh.ts'
 import { named } from './handler-names.ts'
@@ -16,13 +17,14 @@ import type { VillageParts } from './village-parts.ts'
 import { WeatherRefresh } from './weather/refresh.ts'
 
 export function villageHandlers(parts: VillageParts): Implementation[] {
-  const { contracts } = parts
+  const { contracts, cdnContracts } = parts
   const stocks = new StockRefresh(parts)
   const relay = new MessageRelay(parts)
   const inbound = new InboundEmail(parts)
   const listings = new ListingExpiration(parts)
   const links = new LinkHealthCheck(parts)
   const social = new SocialRefresh(parts)
+  const cdn = new Cdn(parts)
   const weather = new WeatherRefresh(parts)
   return [
     rssFeedRefresh(parts),
@@ -37,5 +39,15 @@ export function villageHandlers(parts: VillageParts): Implementation[] {
     rankRecalculation(parts),
     clickRollup(parts),
     sitemapGeneration(parts),
+    implement(contracts.IMAGE_PROCESSING, isolated(IMAGES, 384), named('IMAGE_PROCESSING')),
+    implement(contracts.SCREENSHOT_CAPTURE, isolated(CAPTURES, 256), named('SCREENSHOT_CAPTURE')),
+    implement(cdnContracts.CDN_UPLOAD, (payload, ctx) => cdn.upload(payload, ctx), named('CDN_UPLOAD')),
+    implement(cdnContracts.CDN_REMOVE, (payload, ctx) => cdn.remove(payload, ctx), named('CDN_REMOVE')),
   ]
 }
+
+/** In processes of their own, which are ended when they have had nothing to do for a while. */
+const isolated = (module: URL, memoryMb: number) => ({ isolation: 'process', module, memoryMb, warm: 0 }) as const
+
+const IMAGES = new URL('./media/image-process.js', import.meta.url)
+const CAPTURES = new URL('./sites/capture-process.js', import.meta.url)

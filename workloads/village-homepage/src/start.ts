@@ -1,5 +1,8 @@
 // What runs beside the worker: the village's connections, its way out, and under `millrace dev` the sandbox.
 import type { StartContext, Started } from '@millrace/cli/workload'
+import type { Logger } from 'millrace'
+import type { VillageConfig } from './config/read.ts'
+import { leaveSurroundings } from './isolated/surroundings.ts'
 import { type Sandbox, type ServiceName, type Stand, standsOf } from './outside/services.ts'
 import { VillageGauges } from './telemetry/gauges.ts'
 import { tellThrottles } from './telemetry/throttles.ts'
@@ -25,6 +28,15 @@ export async function startVillage(
   const needsSandbox = Object.values(stands).includes('sandbox')
   const sandbox = needsSandbox ? await startSandbox?.(parts, stands) : undefined
   outside.open(stands, sandbox)
+  const takeSurroundings = leaveSurroundings({
+    databaseUrl: context.databaseUrl,
+    allow: [...config.egress.allow, ...(sandbox?.allow ?? [])],
+    userAgent: config.feeds.userAgent,
+    chromium: config.screenshots.chromium,
+    loadMs: config.screenshots.loadTimeout * 1_000,
+    maxMemoryMb: config.screenshots.maxMemoryMb,
+  })
+  warnOfPermits(config, logger)
   if (mode !== 'admin') await followPlaces(database, config)
   const stopTelling = tellThrottles(context.millrace, logger)
   const gauges = mode === 'admin' ? undefined : new VillageGauges(parts, context)
@@ -34,6 +46,7 @@ export async function startVillage(
   return {
     async stop() {
       stopTelling()
+      takeSurroundings()
       await gauges?.stop()
       client.close()
       await outside.close()
@@ -41,4 +54,13 @@ export async function startVillage(
       await database.close()
     },
   }
+}
+
+function warnOfPermits({ jobs }: VillageConfig, logger: Logger): void {
+  const { workers, screenshotConcurrency: permits = workers.screenshot } = jobs
+  if (permits > workers.screenshot)
+    logger.warn(
+      { permits, workers: workers.screenshot },
+      'screenshot-concurrency is larger than workers.screenshot, which then is the limit',
+    )
 }

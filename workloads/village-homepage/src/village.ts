@@ -5,6 +5,7 @@ import { aiUsageRoutes } from './admin/ai-usage.ts'
 import { rssSourceRoutes } from './admin/rss-sources.ts'
 import { socialAccountRoutes } from './admin/social-accounts.ts'
 import { stockRoutes } from './admin/stocks.ts'
+import { cdnContracts } from './cdn/contracts.ts'
 import { VillageClient } from './client.ts'
 import { readConfig, type VillageConfig } from './config/read.ts'
 import { contractList, villageContracts } from './contracts.ts'
@@ -21,6 +22,7 @@ import { type StartSandbox, startVillage } from './start.ts'
 import { villageAlerts } from './telemetry/alerts.ts'
 import { villageMetrics } from './telemetry/metrics.ts'
 import type { VillageParts } from './village-parts.ts'
+import { goodSiteWorkflow } from './workflow.ts'
 
 /** What the tour of a newcomer needs. */
 export interface TourStop {
@@ -50,11 +52,16 @@ export function villageHomepage({
   clock = systemClock,
 }: VillageOptions = {}): Workload {
   const contracts = villageContracts(config)
+  const cdn = cdnContracts(contracts)
+  const outside = new Outside(config)
+  const hasCdn = () => outside.addresses.cdn.putUrl !== ''
   const parts: VillageParts = {
     config,
     contracts,
+    cdnContracts: cdn,
+    goodSite: goodSiteWorkflow({ contracts, cdn, hasCdn }),
     database: new VillageDatabase(),
-    outside: new Outside(config),
+    outside,
     client: new VillageClient(),
     site: new Site(config),
     clock,
@@ -65,7 +72,8 @@ export function villageHomepage({
     name: 'village-homepage',
     version: '0.1.0',
     migrations: { schema: 'village', folder: MIGRATIONS },
-    jobs: contractList(contracts),
+    jobs: [...contractList(contracts), ...Object.values(cdn)],
+    workflows: [parts.goodSite],
     handlers,
     schedules: villageSchedules(parts, handlers),
     metrics: villageMetrics,

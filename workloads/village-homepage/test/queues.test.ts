@@ -99,7 +99,7 @@ test('fourteen types have their queue for good, five attempts, and examples that
 })
 
 /** The classes of the registry. */
-const CLASSES: Record<VillageJobType, string> = {
+const CLASSES: Record<string, string> = {
   RSS_FEED_REFRESH: 'RssFeedRefreshHandler',
   WEATHER_REFRESH: 'WeatherRefreshJobHandler',
   LISTING_EXPIRATION: 'ListingExpirationHandler',
@@ -114,13 +114,15 @@ const CLASSES: Record<VillageJobType, string> = {
   AI_TAGGING: 'AiTaggingJobHandler',
   IMAGE_PROCESSING: 'ImageProcessingHandler',
   SCREENSHOT_CAPTURE: 'ScreenshotCaptureHandler',
+  CDN_UPLOAD: 'CdnUploadHandler',
+  CDN_REMOVE: 'CdnRemoveHandler',
 }
 
 test('handlers have the full names of their classes', async () => {
   await using t = await setup()
   expect(t.village.handlers.length).toBeGreaterThanOrEqual(4)
   for (const { contract, name } of t.village.handlers)
-    expect(name).toBe(`villagecompute.homepage.jobs.${CLASSES[contract.type as VillageJobType]}`)
+    expect(name).toBe(`villagecompute.homepage.jobs.${CLASSES[contract.type]}`)
 })
 
 /** The bounds, in seconds, of what jitter leaves of 30 s doubled with each attempt. */

@@ -18,6 +18,7 @@ const mailboxUrl = z.preprocess(
     .url({ protocol: /^imaps?$/, error: 'expected an address such as imaps://user:password@mail.example.com' })
     .optional(),
 )
+const optionalUrl = z.preprocess((value) => (value === '' || value === null ? undefined : value), url.optional())
 const flag = z.preprocess((value) => (value === 'true' ? true : value === 'false' ? false : value), z.boolean())
 const list = z.preprocess(
   (value) => (typeof value === 'string' ? value.split(',').map((item) => item.trim()) : value),
@@ -127,6 +128,18 @@ const settings = z.strictObject({
       'request-interval': amount(0, 60).default(1),
     })
     .prefault({}),
+  media: z.strictObject({ 'max-bytes': whole(1_024, 15_728_640).default(15_728_640) }).prefault({}),
+  screenshots: z
+    .strictObject({
+      /** Default: the one that npm brings for Linux on x64, or an installed Chromium or Chrome. */
+      chromium: optionalText,
+      /** Until a page has loaded, in seconds. */
+      'load-timeout': whole(1, 30).default(30),
+      /** Of a browser with its pages and the process that drives it. */
+      'max-memory-mb': whole(128, 65_536).default(512),
+    })
+    .prefault({}),
+  cdn: z.strictObject({ 'put-url': optionalUrl, 'public-url': optionalUrl, token: optionalText }).prefault({}),
   egress: z.strictObject({ allow: list.default([]) }).prefault({}),
   sandbox: z
     .preprocess((value) => (value === true ? 'on' : value === false ? 'off' : value), z.enum(['auto', 'on', 'off']))

@@ -32,7 +32,9 @@ export const writeForm = (parts: VillageParts): PageForm => ({
       if (outcome === 'stored') return new Response(null, { status: 303, headers: { location } })
       Object.assign(problems, REFUSALS[outcome])
     }
-    return answer(await listingDocument(context.basePath, { parts, listing, fields, problems }), { status: 422 })
+    return answer(await listingDocument(context.basePath, { parts, listing, fields, problems, pictures: [] }), {
+      status: 422,
+    })
   },
 })
 

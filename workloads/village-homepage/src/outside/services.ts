@@ -13,6 +13,8 @@ export interface Addresses {
   readonly slack: { readonly webhook: string; readonly ownerWebhooks: Readonly<Record<string, string>> }
   readonly smtp: { readonly url: string }
   readonly imap: { readonly url: string }
+  /** Without a slash at the end. An empty putUrl: there is no CDN. */
+  readonly cdn: { readonly putUrl: string; readonly publicUrl: string; readonly token: string }
 }
 
 export type ServiceName = keyof Addresses
@@ -32,6 +34,8 @@ export interface Sandbox {
 interface Need {
   readonly variable: string
   readonly queues: 'every' | readonly string[]
+  /** The village does without it. */
+  readonly isOptional?: boolean
   isThere(config: VillageConfig): boolean
 }
 
@@ -62,6 +66,10 @@ const NEEDS: Readonly<Record<ServiceName, Need | undefined>> = {
   },
   smtp: { variable: 'SMTP_URL', queues: 'every', isThere: ({ mail }) => mail.smtpUrl !== undefined },
   imap: { variable: 'IMAP_URL', queues: ['DEFAULT'], isThere: ({ mail }) => mail.imapUrl !== undefined },
+  cdn: {
+    ...{ variable: 'CDN_PUT_URL', queues: ['BULK'], isOptional: true },
+    isThere: ({ cdn }) => cdn.putUrl !== undefined,
+  },
 }
 
 /** Services that need no key follow one that does: a sandbox for one exchange is one for both. */
@@ -93,7 +101,8 @@ export function standsOf(config: VillageConfig, { mode, queues }: StartFacts): R
   const stand = (name: ServiceName): Stand =>
     mayUseSandbox && (config.sandbox === 'on' || isMissing(FOLLOWS[name] ?? name)) ? 'sandbox' : 'real'
   const isUsed = (name: ServiceName): boolean => {
-    const users = NEEDS[name]?.queues ?? []
+    const { queues: users = [], isOptional = false } = NEEDS[name] ?? {}
+    if (isOptional) return false
     return users === 'every' || users.some((queue) => queues.includes(queue))
   }
   const missing = names.filter((name) => mode !== 'admin' && stand(name) === 'real' && isUsed(name) && isMissing(name))
@@ -102,7 +111,7 @@ export function standsOf(config: VillageConfig, { mode, queues }: StartFacts): R
 }
 
 /** The real addresses. What is not set is empty: `standsOf` has refused it where it is needed. */
-export function realAddresses({ ai, stocks, weather, mail, jobs }: VillageConfig): Addresses {
+export function realAddresses({ ai, stocks, weather, mail, jobs, cdn }: VillageConfig): Addresses {
   const { escalation } = jobs
   return {
     anthropic: { baseUrl: ai.baseUrl, apiKey: ai.apiKey ?? '' },
@@ -117,5 +126,12 @@ export function realAddresses({ ai, stocks, weather, mail, jobs }: VillageConfig
     },
     smtp: { url: mail.smtpUrl ?? '' },
     imap: { url: mail.imapUrl ?? '' },
+    cdn: {
+      putUrl: withoutSlash(cdn.putUrl ?? ''),
+      publicUrl: withoutSlash(cdn.publicUrl ?? cdn.putUrl ?? ''),
+      token: cdn.token ?? '',
+    },
   }
 }
+
+const withoutSlash = (url: string): string => url.replace(/\/+$/, '')

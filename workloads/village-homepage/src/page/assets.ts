@@ -15,6 +15,7 @@ const ASSETS = new Map<string, Asset>([
   ['style.css', read('style.css', 'text/css; charset=utf-8')],
   ['feeds.css', read('feeds.css', 'text/css; charset=utf-8')],
   ['market.css', read('market.css', 'text/css; charset=utf-8')],
+  ['pictures.css', read('pictures.css', 'text/css; charset=utf-8')],
   ['page.js', read('page.js', 'text/javascript; charset=utf-8')],
 ])
 

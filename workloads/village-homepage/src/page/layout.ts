@@ -24,9 +24,11 @@ export function placeOf(view: View, blocks: ReadonlyMap<string, Rendered>): Plac
 export interface Shown {
   readonly place: Place
   readonly visitor: Visitor
+  /** After a form. */
+  readonly told: Html | string
 }
 
-export function document(view: View, { place, visitor }: Shown): Html {
+export function document(view: View, { place, visitor, told }: Shown): Html {
   const { basePath, now, showsJobs } = view
   return html`<!doctype html>
 <html lang="en"><head>
@@ -34,13 +36,13 @@ export function document(view: View, { place, visitor }: Shown): Html {
 <title>Village</title>
 <meta name="color-scheme" content="light dark">
 <link rel="stylesheet" href="${basePath}/village/style.css"><link rel="stylesheet" href="${basePath}/village/market.css">
-<link rel="icon" href="data:,"><noscript><meta http-equiv="refresh" content="60"></noscript>
+<link rel="stylesheet" href="${basePath}/village/pictures.css"><link rel="icon" href="data:,"><noscript><meta http-equiv="refresh" content="60"></noscript>
 <script src="${basePath}/village/page.js" defer></script>
 </head><body>
 <a class="skip" href="#main">Skip to the news</a>
 <header class="top"><div><h1>Village</h1><p class="date">${longDate(now, timeZoneOf(view))}</p></div>
 ${place('sky', { as: 'div' })}</header>
-${place('alerts', { as: 'div', live: true })}
+${told}${place('alerts', { as: 'div', live: true })}
 <div class="columns"><main id="main" tabindex="-1">${place('today')}</main>
 <aside aria-label="Quotes and weather">${place('quotes')}${place('forecast')}</aside></div>
 <div class="cards">${place('marketplace')}${place('sites')}${place('posts')}</div>

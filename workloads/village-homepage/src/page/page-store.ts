@@ -65,13 +65,19 @@ where alert.ended_at is null
 order by alert.expires_at nulls last, place.name, alert.alert_id
 limit 10`
 
+/** Best first. At the end those that visitors have submitted within a day, and that wait for their picture. */
 const SITES = `
-select site.id, title, site.url, category, score, coalesce(link.state, 'unknown') as state
-from village.good_sites as site
+with shown as (
+  (select * from village.good_sites where status = 'listed' order by score desc, title, id limit $2)
+  union all
+  (select * from village.good_sites where status = 'pending' and created_at > $1::timestamptz - interval '1 day'
+    order by created_at desc limit 3)
+)
+select site.id, title, site.url, category, score, status, coalesce(link.state, 'unknown') as state,
+  site.created_at > $1::timestamptz - interval '10 minutes' as "isNew"
+from shown as site
 left join village.site_links as link on link.site_id = site.id and link.url = site.url
-where status = 'listed'
-order by score desc, title, site.id
-limit $1`
+order by status, score desc, title, site.id`
 
 export interface SiteRow {
   readonly id: string
@@ -79,11 +85,14 @@ export interface SiteRow {
   readonly url: string
   readonly category: string
   readonly score: number
+  readonly status: 'listed' | 'pending'
   readonly state: string
+  /** Since minutes. */
+  readonly isNew: boolean
 }
 
-export async function listedSites(db: Queryable, most: number): Promise<SiteRow[]> {
-  return (await db.query(SITES, [most])).rows as unknown as SiteRow[]
+export async function shownSites(db: Queryable, { now, most }: { now: Date; most: number }): Promise<SiteRow[]> {
+  return (await db.query(SITES, [now, most])).rows as unknown as SiteRow[]
 }
 
 export interface StoryTags {

@@ -5,6 +5,10 @@ import { leave, targetOf } from '../clicks/leave.ts'
 import { visitorOf } from '../clicks/visitor.ts'
 import { activeListing } from '../market/listing-store.ts'
 import { writeForm } from '../market/write-form.ts'
+import { mediaPage } from '../media/media-page.ts'
+import { picturesOf } from '../media/picture-store.ts'
+import { uploadForm } from '../media/upload-form.ts'
+import { submitSiteForm } from '../sites/submit-form.ts'
 import { CATEGORIES } from '../tagging/tags.ts'
 import type { VillageParts } from '../village-parts.ts'
 import { answer } from './answer.ts'
@@ -13,6 +17,7 @@ import { Blocks, isBlock } from './blocks.ts'
 import { PageForms } from './forms.ts'
 import { document, message, placeOf } from './layout.ts'
 import { listingDocument } from './listing-document.ts'
+import { toldNotice } from './told.ts'
 import type { View } from './view.ts'
 
 const PATH = '/village'
@@ -21,7 +26,10 @@ const SHOWN = ['alerts', 'sky', 'today', 'quotes', 'forecast', 'marketplace', 's
 
 export function villagePage(parts: VillageParts): Page {
   const blocks = new Blocks()
-  const forms = new PageForms([consentForm(parts), writeForm(parts)], parts.clock)
+  const forms = new PageForms(
+    [consentForm(parts), writeForm(parts), submitSiteForm(parts), uploadForm(parts)],
+    parts.clock,
+  )
   return {
     path: PATH,
     title: 'Village',
@@ -38,6 +46,8 @@ export function villagePage(parts: VillageParts): Page {
         })
       const asset = assetOf(rest.slice(1), request)
       if (asset !== undefined) return asset
+      const picture = await mediaPage(parts, rest, request)
+      if (picture !== undefined) return picture
       const view = viewOf(parts, context, url)
       if (rest === '') return whole(blocks, view, request)
       const [, listing] = LISTING.exec(rest) ?? []
@@ -58,7 +68,9 @@ async function oneListing(
 ): Promise<Response> {
   const listing = await activeListing(parts.database, id, parts.clock.now())
   if (listing === undefined) return answer(listingDocument(basePath, undefined), { status: 404 })
-  return answer(listingDocument(basePath, { parts, listing, isSent: url.searchParams.get('told') === 'sent' }))
+  const pictures = (await picturesOf(parts.database, 'listing', [id])).get(id) ?? []
+  const told = url.searchParams.get('told') ?? ''
+  return answer(listingDocument(basePath, { parts, listing, told, pictures }), { pictures: cdnOrigin(parts) })
 }
 
 function viewOf(parts: VillageParts, { millrace, basePath }: PageContext, url: URL): View {
@@ -74,9 +86,16 @@ function viewOf(parts: VillageParts, { millrace, basePath }: PageContext, url: U
 async function whole(blocks: Blocks, view: View, request: Request): Promise<Response> {
   const rendered = await Promise.all(SHOWN.map(async (name) => [name, await blocks.rendered(name, view)] as const))
   const visitor = visitorOf(request)
-  return answer(document(view, { place: placeOf(view, new Map(rendered)), visitor }), {
+  const told = toldNotice(new URL(request.url))
+  return answer(document(view, { place: placeOf(view, new Map(rendered)), visitor, told }), {
     headers: { 'cache-control': 'private, no-cache' },
+    pictures: cdnOrigin(view.parts),
   })
+}
+
+function cdnOrigin({ outside }: VillageParts): string {
+  const { publicUrl } = outside.addresses.cdn
+  return publicUrl === '' ? '' : new URL(publicUrl).origin
 }
 
 function one({ html, etag }: { html: string; etag: string }, request: Request): Response {
