@@ -74,6 +74,18 @@ export default defineConfig({
           include: ['packages/dashboard/test/**/*.shots.ts'],
         },
       },
+      // No tests either: `npm run measure`.
+      {
+        extends: true,
+        test: {
+          name: 'measures',
+          ...tests,
+          maxWorkers: 1,
+          sequence: { groupOrder: 2 },
+          globalSetup: ['packages/dashboard/test/support/global-setup.ts'],
+          include: ['packages/dashboard/test/**/*.measure.ts'],
+        },
+      },
       // Real processes that are killed, frozen and cut off: they take minutes, and have a run of their own.
       {
         extends: true,

@@ -17,6 +17,20 @@ test('an operator silences an alert with a reason, and ends the silence', async 
   await alert.getByRole('button', { name: 'Silence…' }).waitFor()
 })
 
+test('every alert leads to its cause', async () => {
+  await using opened = await browse('/admin/alerts', { as: 'viewer' })
+  const { page } = opened
+  const alert = page.getByRole('region', { name: 'Firing' }).getByRole('listitem')
+  await alert.filter({ hasText: 'dead_letters of all' }).getByRole('link', { name: 'Failures' }).waitFor()
+  await alert
+    .filter({ hasText: /breaker_open of/ })
+    .first()
+    .getByRole('link', { name: 'Breaker' })
+    .click()
+  await page.waitForURL(/\/budgets\?breaker=/)
+  await page.getByRole('heading', { name: 'Breakers' }).waitFor()
+})
+
 test('an operator acknowledges an escalation, and is told that nobody delivers a test message', async () => {
   await using system = await ownSystem()
   await using opened = await browse('/admin/alerts?show=escalations', { system, as: 'operator', expects: /409/ })

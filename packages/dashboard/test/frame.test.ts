@@ -37,18 +37,33 @@ test('keys and the palette lead to screens, types and jobs', async () => {
 })
 
 test('theme and time zone are remembered in the browser', async () => {
-  await using opened = await browse('/admin/audit')
+  await using opened = await browse('/admin/audit', { zone: 'Asia/Tokyo' })
   const { page } = opened
+  const time = page.getByRole('table', { name: 'Changes, newest first' }).locator('time').first()
+  const hour = async () => Number.parseInt((await time.innerText()).slice(-5), 10)
+  const inTokyo = await hour()
   const choose = async (name: string) => {
     await page.getByRole('button', { name: 'Theme and time zone' }).click()
     await page.getByRole('menuitemradio', { name }).click()
   }
   await choose('Dark')
   await choose('Times in UTC')
+  expect(await hour()).toBe((inTokyo + 24 - 9) % 24)
   await page.reload()
   expect(await page.evaluate(() => document.documentElement.dataset.theme)).toBe('dark')
   await page.getByRole('button', { name: 'Theme and time zone' }).click()
   expect(await page.getByRole('menuitemradio', { name: 'Times in UTC' }).getAttribute('aria-checked')).toBe('true')
+})
+
+test('the high contrast theme is accessible, and nothing moves for people who asked for that', async () => {
+  await using opened = await browse('/admin/')
+  const { page } = opened
+  await page.getByRole('button', { name: 'Theme and time zone' }).click()
+  await page.getByRole('menuitemradio', { name: 'High contrast' }).click()
+  await page.getByRole('heading', { name: 'Failing and slow types' }).waitFor()
+  expect(await page.evaluate(() => document.documentElement.dataset.theme)).toBe('contrast')
+  await expectAccessible(page)
+  expect(await page.evaluate(() => document.getAnimations().length)).toBe(0)
 })
 
 test('after the session is over, the login leads back to the same URL', async () => {
@@ -94,8 +109,11 @@ test('a tenant that is chosen stays chosen on the next screen', async () => {
   await page.waitForURL(/\/tenants$/)
 })
 
-test('it works under any base path, and a deep link survives a reload', async () => {
-  await using system = await ownSystem({ basePath: '/ops/jobs' })
+const HTML = { headers: { 'content-type': 'text/html' } }
+const shop = { path: '/shop', title: 'Shop', handle: () => new Response('<h1>The shop</h1>', HTML) }
+
+test('it works under any base path, a deep link survives a reload, and pages of a workload are in the navigation', async () => {
+  await using system = await ownSystem({ basePath: '/ops/jobs', pages: [shop] })
   await using opened = await browse('/admin/jobs?q=status%3Adead', { system })
   const { page } = opened
   await page.getByRole('table', { name: 'Jobs' }).waitFor()
@@ -104,6 +122,9 @@ test('it works under any base path, and a deep link survives a reload', async ()
   await page.waitForURL(/\/ops\/jobs\/admin\/jobs\/\d+$/)
   await page.reload()
   await page.getByRole('heading', { level: 1, name: /is dead/ }).waitFor()
+  await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Shop' }).click()
+  await page.waitForURL(/\/ops\/jobs\/shop$/)
+  await page.getByRole('heading', { name: 'The shop' }).waitFor()
 })
 
 test('a server that is gone shows as data age, and a pause as a pause', async () => {

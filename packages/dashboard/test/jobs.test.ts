@@ -135,6 +135,19 @@ test('a time is chosen in the strip, by mouse and by keys', async () => {
   await page.waitForURL(/created%3A%3E%3D/)
 })
 
+test('what was found is downloaded for a spreadsheet', async () => {
+  await using opened = await browse('/admin/jobs?q=status%3Adead+type%3Avan.book', { as: 'viewer' })
+  const { page } = opened
+  const link = page.getByRole('link', { name: 'CSV' })
+  const [download] = await Promise.all([page.waitForEvent('download'), link.click()])
+  expect(download.suggestedFilename()).toMatch(/\.csv$/)
+  const answer = await page.request.get(download.url())
+  const [head, ...rows] = (await answer.text()).trim().split('\n')
+  expect(head).toMatch(/^id,/)
+  expect(rows.length).toBeGreaterThan(1)
+  for (const row of rows) expect(row).toContain('van.book')
+})
+
 test('a search is saved under a name in this browser', async () => {
   await using opened = await browse('/admin/jobs?q=type%3Avan.book')
   const { page } = opened

@@ -42,6 +42,21 @@ test('a paused queue is named with its reason, and its card says so', async () =
   }
 })
 
+test('the charts follow the time range, and the oldest due job is drawn for the time before the page was opened', async () => {
+  await using opened = await browse('/admin/?range=3h')
+  const { page } = opened
+  const card = page.getByRole('region', { name: 'Wait before start' })
+  await card.getByText('As a table').click()
+  // An hour ago the receipts of a suspended shop had waited for hours.
+  const row = card.getByRole('row').nth(-30)
+  await expect.poll(async () => (await row.getByRole('cell').allInnerTexts()).at(-1)).toMatch(/^\d h/)
+  for (const range of ['15 minutes', 'hour', '24 hours', '7 days']) {
+    await page.getByRole('button', { name: /^Time range/ }).click()
+    await page.getByRole('menuitemradio', { name: `Last ${range}` }).click()
+    await page.getByRole('group', { name: /^Wait before start over the last/ }).waitFor()
+  }
+})
+
 test('figures move while one looks, and nothing else does', async () => {
   await using millrace = clientOf(inject('systemDatabase'))
   await using opened = await browse('/admin/')

@@ -10,7 +10,7 @@ import { logNormal } from './random.ts'
 const { random } = Math
 
 /** Who enqueues the jobs of the last minutes: what becomes of them is no matter of chance. */
-export const SCRIPTED = 'the last minutes'
+export const SCRIPTED = 'checkout'
 
 /** Throws as often as jobs of this type have failed lately. */
 function maybeFail({ type, createdBy }: JobContext): void {

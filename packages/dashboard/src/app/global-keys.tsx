@@ -72,7 +72,7 @@ function focusSearch(): void {
 
 export const COMMON_HINTS: readonly KeyHint[] = [
   { keys: '/', does: 'search' },
-  { keys: 'g', does: 'go to …' },
+  { keys: 'g', does: 'go to…' },
   { keys: 'r', does: 'read again' },
 ]
 

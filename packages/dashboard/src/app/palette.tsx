@@ -57,7 +57,7 @@ function Content({ kind }: { kind: PaletteKind }) {
           aria-autocomplete="list"
           autoComplete="off"
           spellCheck={false}
-          placeholder={kind === 'tenant' ? 'Name of a tenant' : 'Screen, queue, type, job id, action …'}
+          placeholder={kind === 'tenant' ? 'Name of a tenant' : 'Screen, queue, type, job id, action…'}
           value={text}
           onChange={(event) => {
             setText(event.target.value)

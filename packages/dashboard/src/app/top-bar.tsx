@@ -24,7 +24,7 @@ export function TopBar() {
       <TenantChoice />
       <button type="button" className="search desk" onClick={() => openPalette()}>
         <Icon name="search" />
-        <span>Search or go to …</span>
+        <span>Search or go to…</span>
         <kbd>{isMac ? '⌘K' : 'Ctrl K'}</kbd>
       </button>
       <RangeChoice />

@@ -25,6 +25,9 @@ export function operationNamed(name: string): Operation {
   return found
 }
 
+/** Below the base path, for a link: '/admin/api/jobs.csv'. */
+export const pathOf = (name: string): string => (operationNamed(name) as Operation & Endpoint).path
+
 /** `api.jobs.list({ status: 'dead' })`. Throws AdminError, whose message is a sentence for people. */
 export const api = clientOf()
 

@@ -49,10 +49,15 @@ export const JsonBlock = ({ value, label, ...rest }: Omit<CodeBlockProps, 'text'
   <CodeBlock text={JSON.stringify(value, null, 2) ?? 'undefined'} label={label} {...rest} />
 )
 
-/** The same from a terminal. */
+/** The same from a terminal. A line ends between words, not at the hyphens of an option. */
 export const CommandLine = ({ command }: { command: string }) => (
   <div className="cli">
-    <code>{command}</code>
+    <code>
+      {command.split(/(?<= )/).map((word, at) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: a command does not change its words
+        <span key={at}>{word}</span>
+      ))}
+    </code>
     <CopyButton text={command} label="Copy the command" />
   </div>
 )

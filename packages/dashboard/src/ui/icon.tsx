@@ -47,6 +47,7 @@ const ICONS = {
       <path d="M2.5 14 13.5 2" />
     </>
   ),
+  download: <path d="M8 2v8M4.6 7 8 10.4 11.4 7M2.5 13.5h11" />,
   undo: <path d="M3 2.5v4h4M3.3 6.3A5.6 5.6 0 1 1 2.5 9.5" />,
   redo: <path d="M13 2.5v4H9M12.7 6.3a5.6 5.6 0 1 0 .8 3.2" />,
   none: dash('2.6 2.6'),

@@ -15,6 +15,8 @@ export interface BrowseOptions {
   /** Default 1280. 390 is a phone. */
   readonly width?: number
   readonly theme?: 'light' | 'dark'
+  /** Where the browser is. Default: where this machine is. */
+  readonly zone?: string
   /** Default: the shared system. Tests that change more than a thing of their own take `ownSystem()`. */
   readonly system?: { readonly url: string; readonly callers: Callers }
   /** Problems that the test causes on purpose: those whose text matches are none. */
@@ -32,13 +34,14 @@ let connected: Promise<Browser> | undefined
 
 /** `path` as in a link: '/admin/jobs?q=status:dead'. */
 export async function browse(path: string, options: BrowseOptions = {}): Promise<Browsed> {
-  const { as = 'admin', width = 1280, theme = 'light' } = options
+  const { as = 'admin', width = 1280, theme = 'light', zone } = options
   const { url, callers } = options.system ?? { url: inject('systemUrl'), callers: inject('callers') }
   connected ??= chromium.connect(inject('browser'))
   const context = await (await connected).newContext({
     viewport: { width, height: width < 600 ? 844 : 800 },
     colorScheme: theme,
     reducedMotion: 'reduce',
+    ...(zone && { timezoneId: zone }),
     ...(width < 600 && { hasTouch: true, isMobile: true }),
   })
   // Before the test itself is over, so that the error says for what it waited.

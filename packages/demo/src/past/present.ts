@@ -6,6 +6,7 @@ import { PROFILES } from '../profiles.ts'
 import { type Dice, dice, pick } from '../random.ts'
 import { HOSTILE, NOISY, SHOPS, SUSPENDED } from '../shops.ts'
 import { time } from './rows.ts'
+import { sampleRows } from './samples.ts'
 import type { WeekPlan } from './week.ts'
 
 const MINUTE_MS = 60_000
@@ -58,6 +59,9 @@ export async function writePresent(writer: PastWriter, plan: WeekPlan): Promise<
     'job',
     waiting.map(({ group, at }, place) => row(roll, { group, at, id: first + place, now })),
   )
+  const due = waiting.filter(({ group }) => group.isScheduled !== true)
+  const waited = due.map(({ group, at }) => ({ queue: group.contract.queue.name, at }))
+  await writer.insert('queue_sample', sampleRows(waited, now))
 }
 
 interface Waiting {

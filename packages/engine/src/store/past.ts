@@ -19,6 +19,7 @@ export const PAST_TABLES = [
   'job_attempt',
   'metric_minute',
   'metric_tenant_minute',
+  'queue_sample',
   'schedule_tick',
   'worker',
   'workflow',

@@ -130,7 +130,7 @@ export function Escalations() {
 const columnsOf = (onChannel: (name: string) => void): readonly Column<Escalation>[] => [
   {
     key: 'what',
-    title: 'What',
+    title: 'what',
     isHead: true,
     cell: (row) => (
       <span className="two">
@@ -150,13 +150,13 @@ const columnsOf = (onChannel: (name: string) => void): readonly Column<Escalatio
   },
   {
     key: 'severity',
-    title: 'Severity',
+    title: 'severity',
     cell: (row) => <Badge tone={TONE[row.severity] ?? 'late'}>{row.severity}</Badge>,
   },
-  { key: 'queue', title: 'Queue', cell: (row) => row.queue && <QueueName name={row.queue} /> },
+  { key: 'queue', title: 'queue', cell: (row) => row.queue && <QueueName name={row.queue} /> },
   {
     key: 'channel',
-    title: 'Channel',
+    title: 'channel',
     cell: (row) =>
       row.channel === null ? (
         <span className="faint">not chosen yet</span>
@@ -166,9 +166,9 @@ const columnsOf = (onChannel: (name: string) => void): readonly Column<Escalatio
         </Button>
       ),
   },
-  { key: 'delivery', title: 'Delivery', narrow: 'full', cell: (row) => <Delivery of={row} /> },
-  { key: 'answer', title: 'Answer', narrow: 'full', cell: (row) => <Response of={row} /> },
-  { key: 'at', title: 'Raised', align: 'right', cell: (row) => <RelativeTime at={row.createdAt} /> },
+  { key: 'delivery', title: 'delivery', narrow: 'full', cell: (row) => <Delivery of={row} /> },
+  { key: 'answer', title: 'answer', narrow: 'full', cell: (row) => <Response of={row} /> },
+  { key: 'at', title: 'raised', align: 'right', cell: (row) => <RelativeTime at={row.createdAt} /> },
 ]
 
 function Delivery({ of: { sentAt, undeliverableAt, lastError, tries, repeats, dueAt } }: { of: Escalation }) {

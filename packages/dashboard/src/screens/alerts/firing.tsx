@@ -5,6 +5,7 @@ import { type Answer, refresh } from '../../data/queries.ts'
 import { useMay } from '../../data/session.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Card } from '../../ui/card.tsx'
+import { Link } from '../../ui/link.tsx'
 import { QueueName } from '../../ui/names.tsx'
 import { ReasonDialog } from '../../ui/overlay/reason-dialog.tsx'
 import { toast } from '../../ui/overlay/toasts.tsx'
@@ -13,6 +14,7 @@ import { EmptyState } from '../../ui/states.tsx'
 import { Badge } from '../../ui/status-badge.tsx'
 import { RelativeTime } from '../../ui/text/relative-time.tsx'
 import type { Tone } from '../../ui/tone.ts'
+import { causeOf } from './cause-of.ts'
 
 type Alerts = Answer<'alerts', 'list'>
 type Alert = Alerts['alerts'][number]
@@ -103,6 +105,7 @@ function AlertRow({ alert, onSilence }: { alert: Alert; onSilence: () => void })
   const { name, subject, severity, state, why, action, since, silence } = alert
   const may = useMay()
   const queues = (alert.queues ?? []) as readonly string[]
+  const cause = state === 'cleared' ? null : causeOf(alert)
   return (
     <li>
       <Badge tone={state === 'cleared' ? 'ok' : (TONE[severity] ?? 'late')}>
@@ -121,15 +124,21 @@ function AlertRow({ alert, onSilence }: { alert: Alert; onSilence: () => void })
           {silence && ` · silenced by ${silence.by}: ${silence.reason}`}
         </span>
       </span>
-      {state !== 'cleared' && may('alerts.silence') && (
-        <span>
-          {silence === null ? (
-            <Button size="sm" onClick={onSilence}>
-              Silence…
-            </Button>
-          ) : (
-            <Unsilence name={silence.name} subject={silence.subject} />
+      {state !== 'cleared' && (
+        <span className="acts">
+          {cause !== null && (
+            <Link className="btn sm" to={cause.to}>
+              {cause.label}
+            </Link>
           )}
+          {may('alerts.silence') &&
+            (silence === null ? (
+              <Button size="sm" onClick={onSilence}>
+                Silence…
+              </Button>
+            ) : (
+              <Unsilence name={silence.name} subject={silence.subject} />
+            ))}
         </span>
       )}
     </li>

@@ -41,7 +41,7 @@ const TELLS = { owner: "the queue's owner", queues: "the queue's policy", ops: '
 const COLUMNS: readonly Column<Rule>[] = [
   {
     key: 'name',
-    title: 'Rule',
+    title: 'rule',
     isHead: true,
     sort: (row) => row.name,
     cell: (row) => (
@@ -53,13 +53,13 @@ const COLUMNS: readonly Column<Rule>[] = [
   },
   {
     key: 'severity',
-    title: 'Severity',
+    title: 'severity',
     sort: (row) => row.severity,
     cell: (row) => <Badge tone={TONE[row.severity] ?? 'late'}>{row.severity}</Badge>,
   },
   {
     key: 'when',
-    title: 'Fires at',
+    title: 'fires at',
     cell: (row) => (
       <span className="nw">
         {row.compare === '>' ? 'above' : 'from'} {formatNumber(row.threshold)}
@@ -67,10 +67,10 @@ const COLUMNS: readonly Column<Rule>[] = [
       </span>
     ),
   },
-  { key: 'tells', title: 'Tells', cell: (row) => (row.tells === null ? 'listeners and the log' : TELLS[row.tells]) },
+  { key: 'tells', title: 'tells', cell: (row) => (row.tells === null ? 'listeners and the log' : TELLS[row.tells]) },
   {
     key: 'now',
-    title: 'Now',
+    title: 'now',
     align: 'right',
     sort: (row) => row.firing,
     cell: (row) =>

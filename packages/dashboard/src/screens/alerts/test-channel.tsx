@@ -80,7 +80,7 @@ function Outcome({ id }: { id: string }) {
         <Badge tone="late">It has not arrived: {row.lastError}. It is tried again.</Badge>
       ) : (
         <Badge tone="off" icon="wait">
-          A worker is sending it …
+          A worker is sending it…
         </Badge>
       )}
     </p>

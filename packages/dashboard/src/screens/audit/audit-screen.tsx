@@ -2,6 +2,7 @@
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
 import { useTenant } from '../../app/address.ts'
+import { CsvLink } from '../../app/csv-link.tsx'
 import { useTitle } from '../../app/title.ts'
 import { type Answer, ask } from '../../data/queries.ts'
 import { useLive } from '../../data/use-live.ts'
@@ -84,7 +85,8 @@ function Page({ page: { entries, next }, search }: { page: Answer<'audit', 'list
         onFirst={() => change({})}
         onNext={next === null ? undefined : () => change({ before: next })}
       >
-        {counted(entries.length, 'change')}, newest first
+        {counted(entries.length, 'change')}, newest first{' '}
+        <CsvLink operation="audit.csv" input={{ ...search, before: undefined }} of="these changes" />
       </Pagination>
     </>
   )
@@ -125,7 +127,7 @@ function Filter({ onChoose }: { onChoose: (part: Partial<Record<'by' | 'action' 
 const COLUMNS: readonly Column<Entry>[] = [
   {
     key: 'at',
-    title: 'When',
+    title: 'when',
     cell: (row) => (
       <span className="nw">
         <RelativeTime at={row.at} as="clock" />{' '}
@@ -137,7 +139,7 @@ const COLUMNS: readonly Column<Entry>[] = [
   },
   {
     key: 'what',
-    title: 'What',
+    title: 'what',
     isHead: true,
     cell: (row) => (
       <span className="two">
@@ -146,12 +148,12 @@ const COLUMNS: readonly Column<Entry>[] = [
       </span>
     ),
   },
-  { key: 'by', title: 'Who', cell: (row) => row.by },
-  { key: 'change', title: 'Before → after', narrow: 'full', cell: (row) => <Change details={row.details} /> },
-  { key: 'tenant', title: 'Tenant', cell: (row) => (row.tenant === null ? '' : <TenantName name={row.tenant} />) },
+  { key: 'by', title: 'who', cell: (row) => row.by },
+  { key: 'change', title: 'before → after', narrow: 'full', cell: (row) => <Change details={row.details} /> },
+  { key: 'tenant', title: 'tenant', cell: (row) => (row.tenant === null ? '' : <TenantName name={row.tenant} />) },
   {
     key: 'from',
-    title: 'From',
+    title: 'from',
     narrow: 'hide',
     cell: (row) => (
       <span className="two">

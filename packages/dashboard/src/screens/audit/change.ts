@@ -1,4 +1,5 @@
 // What an audit row says of a change: pairs of before and after first, other facts behind them. Pure.
+import { formatDuration } from '../../ui/text/format.ts'
 
 export interface Change {
   readonly name: string
@@ -26,14 +27,22 @@ function pairs(before: unknown, after: unknown): Change[] {
   const [old, fresh] = [isRecord(before) ? before : {}, isRecord(after) ? after : {}]
   return [...new Set([...Object.keys(old), ...Object.keys(fresh)])]
     .filter((name) => JSON.stringify(old[name]) !== JSON.stringify(fresh[name]))
-    .map((name) => ({ name, before: shown(old[name]), after: shown(fresh[name]) }))
+    .map((name) => {
+      const [label, before] = told(name, old[name])
+      const [short, after] = told(name, fresh[name])
+      return { name: label.length < short.length ? label : short, before, after }
+    })
 }
 
 const facts = (record: Readonly<Record<string, unknown>>): [string, string][] =>
   Object.entries(record)
     .filter(([, value]) => value !== null && value !== undefined)
     .slice(0, MOST)
-    .map(([name, value]) => [name, shown(value)])
+    .map(([name, value]) => told(name, value))
+
+/** 'forMs' is told as a time: 'for', '6 h'. */
+const told = (name: string, value: unknown): [name: string, value: string] =>
+  /[a-z]Ms$/.test(name) && typeof value === 'number' ? [name.slice(0, -2), formatDuration(value)] : [name, shown(value)]
 
 function shown(value: unknown): string {
   if (value === null || value === undefined) return 'none'

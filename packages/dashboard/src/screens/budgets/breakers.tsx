@@ -58,7 +58,7 @@ export function BreakersCard({ breakers, chosen }: { breakers: readonly Breaker[
 const COLUMNS: readonly Column<Breaker>[] = [
   {
     key: 'service',
-    title: 'Service',
+    title: 'service',
     isHead: true,
     sort: (row) => row.service,
     cell: (row) => (
@@ -73,7 +73,7 @@ const COLUMNS: readonly Column<Breaker>[] = [
   },
   {
     key: 'state',
-    title: 'State',
+    title: 'state',
     sort: (row) => RANK[row.state],
     narrow: 'full',
     cell: (row) => (
@@ -101,21 +101,21 @@ const COLUMNS: readonly Column<Breaker>[] = [
   },
   {
     key: 'since',
-    title: 'Since',
+    title: 'since',
     align: 'right',
     sort: (row) => row.openedAt,
     cell: (row) => <RelativeTime at={row.state === 'closed' ? null : row.openedAt} />,
   },
   {
     key: 'failed',
-    title: 'Last failure',
+    title: 'last failure',
     align: 'right',
     sort: (row) => row.lastFailureAt,
     cell: (row) => <RelativeTime at={row.lastFailureAt} none="none" />,
   },
   {
     key: 'types',
-    title: 'Holds jobs of',
+    title: 'holds jobs of',
     narrow: 'full',
     cell: (row) =>
       row.types.map((type) => (

@@ -4,6 +4,7 @@ import { ask } from '../../data/queries.ts'
 import { Card } from '../../ui/card.tsx'
 import { CodeBlock, JsonBlock } from '../../ui/code-block.tsx'
 import { JobId, TenantName } from '../../ui/names.tsx'
+import { StackBlock } from '../../ui/stack-block.tsx'
 import { ErrorState, Skeleton } from '../../ui/states.tsx'
 import { RelativeTime } from '../../ui/text/relative-time.tsx'
 import type { Facts, Group } from './groups.ts'
@@ -37,7 +38,7 @@ export function Example({ group: { newestId }, facts }: { group: Group; facts: F
       {stack && (
         <details className="fold">
           <summary>Stack</summary>
-          <CodeBlock label="Stack" text={stack} height={320} />
+          <StackBlock label="Stack" text={stack} height={320} />
         </details>
       )}
       {payload !== undefined && (

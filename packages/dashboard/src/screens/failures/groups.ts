@@ -65,11 +65,11 @@ export function trendOf(byHour: readonly number[], lastDiedAt: Date, now: number
 const REASONS: Readonly<Record<string, string>> = {
   exhausted: 'all attempts used',
   discarded: 'discarded by its handler',
-  unrecoverable: 'cannot succeed',
+  unrecoverable: 'trying again cannot help',
   gave_up: 'gave up',
   invalid_payload: 'payload does not fit',
   stuck: 'ran far too long',
   crash_loop: 'killed its worker',
 }
 
-export const reasonOf = (reason: string): string => REASONS[reason] ?? reason
+export const reasonOf = (reason: string): string => REASONS[reason] ?? reason.replaceAll('_', ' ')

@@ -2,6 +2,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useTenant } from '../../app/address.ts'
+import { CsvLink } from '../../app/csv-link.tsx'
 import { api } from '../../data/client.ts'
 import { ask, refresh } from '../../data/queries.ts'
 import { useMay } from '../../data/session.tsx'
@@ -61,7 +62,8 @@ export function Members({ fingerprint, type }: { fingerprint: string; type: stri
           onFirst={() => setBefore(null)}
           onNext={next ? () => setBefore(next) : undefined}
         >
-          {counted(letters.length, 'letter')}, newest first
+          {counted(letters.length, 'letter')}, newest first{' '}
+          <CsvLink operation="deadLetters.csv" input={{ fingerprint, type, tenant }} of="the letters of this kind" />
         </Pagination>
       </div>
     </Card>

@@ -48,13 +48,13 @@ export function JobActions({ job, hasKeys = false }: JobActionsProps) {
           {job.status === 'dead' ? 'Try again' : 'Try now'} {key('r')}
         </Button>
         <Button disabledBecause={why.edit} onClick={() => setOpen('edit')}>
-          Edit and retry … {key('e')}
+          Edit and retry… {key('e')}
         </Button>
         <Button disabledBecause={why.prioritise} onClick={() => setOpen('priority')}>
-          Prioritise … {key('p')}
+          Prioritise… {key('p')}
         </Button>
         <Button variant="danger" disabledBecause={why.cancel} onClick={() => setOpen('cancel')}>
-          Cancel … {key('c')}
+          Cancel… {key('c')}
         </Button>
       </div>
       <EditDialog job={job} isOpen={open === 'edit'} onClose={() => setOpen(null)} />

@@ -4,8 +4,8 @@ import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { ask } from '../../data/queries.ts'
 import { useMay } from '../../data/session.tsx'
-import { CodeBlock } from '../../ui/code-block.tsx'
 import { Link } from '../../ui/link.tsx'
+import { ownFrames, StackBlock } from '../../ui/stack-block.tsx'
 import { formatDuration, listed } from '../../ui/text/format.ts'
 import { RelativeTime } from '../../ui/text/relative-time.tsx'
 import type { JobDetails } from './actions.tsx'
@@ -61,7 +61,7 @@ export function Attempts({ job }: { job: JobDetails }) {
           <b>{after.errorClass}</b>: {firstLine(after.errorMessage)}
         </p>
         {(after.errorStack ?? after.errorMessage).includes('\n') && (
-          <CodeBlock
+          <StackBlock
             label={`Stack of attempt ${after.attempt}`}
             caption="stack"
             text={after.errorStack ?? after.errorMessage}
@@ -185,9 +185,10 @@ function factsBetween(before: Attempt, after: Attempt, workers: Workers): Fact[]
 
 const firstLine = (text: string): string => text.split('\n', 1)[0]?.slice(0, 500) ?? ''
 
-/** The first frame that is not Node's own: 'connect, smtp-client.ts:64'. */
+/** The first frame of the program itself: 'connect, smtp-client.ts:64'. */
 function firstFrame(stack: string | null): string | null {
-  const frames = (stack ?? '').split('\n').filter((line) => /^\s*at /.test(line))
-  const own = frames.find((line) => !/\(?node:/.test(line)) ?? frames[0]
+  const own = ownFrames(stack ?? '')
+    .text.split('\n')
+    .find((line) => /^\s*at /.test(line))
   return own === undefined ? null : own.trim().replace(/^at /, '').slice(0, 200)
 }

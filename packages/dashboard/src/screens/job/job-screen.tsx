@@ -124,10 +124,11 @@ function Shown({ job, why }: { job: JobDetails; why: Explanation | undefined }) 
           <Logs logs={job.logs} title="Logs of the run that ended it" since={job.startedAt} />
           <Steps job={job} />
           <Neighbours job={job} />
+          {job.attempts.length === 0 && <Equivalents job={job} />}
         </div>
         <div>
           <Payload job={job} />
-          <Equivalents job={job} />
+          {job.attempts.length > 0 && <Equivalents job={job} />}
         </div>
       </div>
     </>

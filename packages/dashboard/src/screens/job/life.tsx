@@ -2,6 +2,7 @@
 import { useNow } from '../../ui/text/clock.ts'
 import { formatDuration } from '../../ui/text/format.ts'
 import { RelativeTime } from '../../ui/text/relative-time.tsx'
+import { reasonOf } from '../failures/groups.ts'
 import type { JobDetails } from './actions.tsx'
 import { Prose } from './prose.tsx'
 import { type Span, spansOf } from './spans.ts'
@@ -98,7 +99,12 @@ function eventsOf(job: JobDetails, expectedAt: string | null): Told[] {
     told.push({
       at: job.finishedAt,
       what: job.status === 'completed' ? 'Completed' : job.status === 'dead' ? 'Died' : 'Cancelled',
-      more: job.status === 'completed' ? took(job.startedAt, job.finishedAt) : (job.reason?.replaceAll('_', ' ') ?? ''),
+      more:
+        job.status === 'completed'
+          ? took(job.startedAt, job.finishedAt)
+          : job.reason === null
+            ? ''
+            : reasonOf(job.reason),
     })
   else if (job.status !== 'processing')
     told.push({ at: job.runAt, what: Date.parse(job.runAt) > Date.now() ? 'Due then' : 'Due since', more: '' })

@@ -18,9 +18,9 @@ export type Action = 'retry' | 'cancel' | 'prioritise' | 'fail'
 
 const ACTIONS: Record<Action, { label: string; title: string; verb: string; isDangerous?: boolean }> = {
   retry: { label: 'Try again', title: 'Try jobs again', verb: 'Try again' },
-  prioritise: { label: 'Prioritise …', title: 'Give jobs another priority', verb: 'Prioritise' },
-  cancel: { label: 'Cancel …', title: 'Cancel jobs', verb: 'Cancel', isDangerous: true },
-  fail: { label: 'Fail …', title: 'Fail an attempt of jobs', verb: 'Fail', isDangerous: true },
+  prioritise: { label: 'Prioritise…', title: 'Give jobs another priority', verb: 'Prioritise' },
+  cancel: { label: 'Cancel…', title: 'Cancel jobs', verb: 'Cancel', isDangerous: true },
+  fail: { label: 'Fail…', title: 'Fail an attempt of jobs', verb: 'Fail', isDangerous: true },
 }
 
 interface BulkProps {
@@ -58,10 +58,10 @@ export function ActOnAll({ q, tenant, onDone }: { q: string; tenant: string | un
     <>
       <Menu
         isRight
-        label="Act on all …"
+        label="Act on all…"
         items={(['retry', 'prioritise', 'cancel', 'fail'] as const).map((each) => ({
           key: each,
-          label: `${ACTIONS[each].label.replace(/ …$/, '')} all that fit`,
+          label: `${ACTIONS[each].label.replace(/…$/, '')} all that fit`,
           onChoose: () => setAction(each),
           disabledBecause: why,
         }))}

@@ -7,6 +7,7 @@ import { QueueName, TenantName, TypeName } from '../../ui/names.tsx'
 import { StatusBadge } from '../../ui/status-badge.tsx'
 import { Duration } from '../../ui/text/figures.tsx'
 import { RelativeTime } from '../../ui/text/relative-time.tsx'
+import { reasonOf } from '../failures/groups.ts'
 import type { Job, Row } from './use-jobs.ts'
 
 export interface JobListProps {
@@ -57,7 +58,7 @@ export function JobList(props: JobListProps) {
             />
           </span>
         )}
-        {['State', 'Job', 'Type', 'Queue', 'Tenant', 'Try', 'Created', 'Took', 'Last error, or why it ended'].map(
+        {['state', 'job', 'type', 'queue', 'tenant', 'try', 'created', 'took', 'error, or why it ended'].map(
           (title) => (
             <span key={title} role="columnheader">
               {title}
@@ -151,12 +152,16 @@ function JobRow({ row: { job, isGone }, index, style, isPeeked, isCursor, isPick
       <span role="cell" className="c-took">
         <Took job={job} />
       </span>
-      <span role="cell" className="c-why" title={job.reason ?? job.lastError ?? undefined}>
-        {job.reason ?? job.lastError}
+      <span role="cell" className="c-why" title={whyOf(job) ?? undefined}>
+        {whyOf(job)}
       </span>
     </div>
   )
 }
+
+/** Of a dead job the error says more than the reason of its death; viewers may see no errors. */
+const whyOf = ({ status, reason, lastError }: Job): string | null =>
+  status === 'dead' ? (lastError ?? (reason && reasonOf(reason))) : (reason ?? lastError)
 
 /** A job whose time has not come is no backlog. */
 const statusOf = ({ status, runAt }: Job): string =>

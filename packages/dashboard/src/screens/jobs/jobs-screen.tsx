@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { useCallback, useState } from 'react'
 import { useTenant } from '../../app/address.ts'
+import { CsvLink } from '../../app/csv-link.tsx'
 import { useKeyHints } from '../../app/key-hints.ts'
 import { useTitle } from '../../app/title.ts'
 import { ask } from '../../data/queries.ts'
@@ -114,7 +115,7 @@ export function JobsScreen() {
         )}
         <p className="note list-end" role="status">
           {isFetchingNextPage
-            ? 'Reading more …'
+            ? 'Reading more…'
             : list.isFetchNextPageError
               ? sentenceOf(list.error)
               : endOf(rows.length, hasNextPage, scanned)}
@@ -123,6 +124,7 @@ export function JobsScreen() {
               Look further back
             </Button>
           )}
+          {rows.length > 0 && <CsvLink operation="jobs.csv" input={{ q, tenant, order }} of="the jobs that fit" />}
         </p>
         {selected.size > 0 && (
           <SelectionBar

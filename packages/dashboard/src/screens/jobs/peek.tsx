@@ -12,14 +12,15 @@ import { ErrorState, SkeletonRows } from '../../ui/states.tsx'
 import { StatusBadge } from '../../ui/status-badge.tsx'
 import { formatDuration } from '../../ui/text/format.ts'
 import { RelativeTime } from '../../ui/text/relative-time.tsx'
+import { reasonOf } from '../failures/groups.ts'
 import { JobActions, type JobDetails } from '../job/actions.tsx'
 
 function endOf({ status, reason, startedAt, finishedAt }: JobDetails): string {
   const ms = startedAt === null || finishedAt === null ? null : Date.parse(finishedAt) - Date.parse(startedAt)
   const took = ms === null ? '' : ` Its last run took ${formatDuration(ms)}.`
   if (status === 'completed') return `It is completed.${took}`
-  const word = status === 'dead' ? 'died' : 'was cancelled'
-  return `It ${word}${reason === null ? '' : `: ${reason.replaceAll('_', ' ')}`}.${took}`
+  const word = status === 'dead' ? 'is dead' : 'was cancelled'
+  return `It ${word}${reason === null ? '' : `: ${reasonOf(reason)}`}.${took}`
 }
 
 export function Peek({ id, onClose }: { id: string; onClose: () => void }) {

@@ -62,7 +62,7 @@ export function SavedViews({ q, onSearch }: { q: string; onSearch: (q: string) =
           here === undefined
             ? {
                 key: 'save',
-                label: 'Save this search …',
+                label: 'Save this search…',
                 onChoose: () => setNaming(true),
                 disabledBecause: q === '' ? 'There is nothing to save: search first.' : null,
               }

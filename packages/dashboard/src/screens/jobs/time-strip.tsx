@@ -75,7 +75,7 @@ interface Answered {
 
 function noteOf(q: string, data: Answered | undefined): string {
   if (isScan(q)) return 'Texts are searched job by job, so there is no picture of when.'
-  if (data === undefined) return 'Counting …'
+  if (data === undefined) return 'Counting…'
   if (data.isTooLong) return 'Counting took too long. A narrower search has a picture.'
   if (data.isCapped) return `the newest ${totalOf(data.steps).toLocaleString('en')} of them; drag to choose a time`
   return totalOf(data.steps) === 0 ? 'none were created in this time' : 'drag to choose a time'

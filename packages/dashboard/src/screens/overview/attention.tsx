@@ -16,16 +16,18 @@ export interface Readings {
 /** Health checks about things that have lines of their own here, with a better button. */
 const TOLD_HERE = /^(queue_|dead_letters|breakers|budgets|stuck|workers_alive|error_rate)/
 const MOST_GROUPS = 3
+const MOST_QUEUES = 5
 
 export function attentionOf(readings: Readings): Attention[] {
   const items = [
+    ...noWorker(readings),
     ...breakers(readings),
     ...workflows(readings),
     ...lateQueues(readings),
     ...stuckRuns(readings),
     ...deadGroups(readings.groups, +new Date(readings.vitals.at)),
     ...budgets(readings),
-    ...workers(readings),
+    ...deadWorkers(readings),
     ...pausedQueues(readings),
     ...otherFindings(readings),
   ]
@@ -69,10 +71,14 @@ function workflows({ rollingBack }: Readings): Attention[] {
   }))
 }
 
+/** Those that have waited longest; of many, a line for the rest. */
 function lateQueues({ vitals, states }: Readings): Attention[] {
-  return states
-    .filter(({ state }) => state === 'late' || state === 'unserved')
-    .map(({ vitals: queue, cause, tone }) => ({
+  const waits = ({ vitals: { oldestDueMs } }: QueueState) => oldestDueMs ?? 0
+  const late = states.filter(({ state }) => state === 'late' || state === 'unserved')
+  const rest = late.length > MOST_QUEUES + 1 ? late.length - MOST_QUEUES : 0
+  const shown = rest === 0 ? late : [...late].sort((a, b) => waits(b) - waits(a)).slice(0, MOST_QUEUES)
+  const lines = shown.map(
+    ({ vitals: queue, cause, tone }): Attention => ({
       key: `late ${queue.queue}`,
       tone,
       since: queue.oldestDueMs === null ? null : before(vitals, queue.oldestDueMs),
@@ -88,7 +94,11 @@ function lateQueues({ vitals, states }: Readings): Attention[] {
           {queue.owner && <Dim>{queue.owner.name} owns it</Dim>}
         </>
       ),
-    }))
+    }),
+  )
+  if (rest === 0) return lines
+  const says = `${counted(rest, 'more queue')} ${rest === 1 ? 'is' : 'are'} late`
+  return [...lines, { key: 'late rest', tone: 'late', action: { label: 'Queues', to: '/queues' }, says }]
 }
 
 function pausedQueues({ states }: Readings): Attention[] {
@@ -163,36 +173,31 @@ function budgets({ vitals }: Readings): Attention[] {
     }))
 }
 
-function workers({ vitals }: Readings): Attention[] {
-  const items: Attention[] = []
+function noWorker({ vitals }: Readings): Attention[] {
+  if (vitals.workers.length > 0) return []
+  const says = (
+    <>
+      <b>No worker runs</b>
+      <Dim>jobs wait until one is started: millrace work</Dim>
+    </>
+  )
+  return [{ key: 'no worker', tone: 'fail', action: { label: 'Workers', to: '/workers' }, says }]
+}
+
+function deadWorkers({ vitals }: Readings): Attention[] {
   const [death] = vitals.deaths
-  if (vitals.workers.length === 0) {
-    const says = (
-      <>
-        <b>No worker runs</b>
-        <Dim>jobs wait until one is started: millrace work</Dim>
-      </>
-    )
-    items.push({ key: 'no worker', tone: 'fail', action: { label: 'Workers', to: '/workers' }, says })
-  }
-  if (death !== undefined) {
-    items.push({
-      key: `death ${death.id}`,
-      tone: 'late',
-      since: death.endedAt,
-      action: { label: 'Workers', to: '/workers' },
-      says: (
-        <>
-          <b>
-            {death.host}:{death.pid}
-          </b>{' '}
-          died: {death.reason}
-          {vitals.deaths.length > 1 && <Dim>{counted(vitals.deaths.length, 'worker')} in ten minutes</Dim>}
-        </>
-      ),
-    })
-  }
-  return items
+  if (death === undefined) return []
+  const says = (
+    <>
+      <b>
+        {death.host}:{death.pid}
+      </b>{' '}
+      died: {death.reason}
+      {vitals.deaths.length > 1 && <Dim>{counted(vitals.deaths.length, 'worker')} in ten minutes</Dim>}
+    </>
+  )
+  const action = { label: 'Workers', to: '/workers' }
+  return [{ key: `death ${death.id}`, tone: 'late', since: death.endedAt, action, says }]
 }
 
 function otherFindings({ health }: Readings): Attention[] {

@@ -10,12 +10,12 @@ import type { Series } from '../../ui/chart/series.ts'
 import { ErrorState, Skeleton } from '../../ui/states.tsx'
 import { formatDuration } from '../../ui/text/format.ts'
 import type { Seen } from './oldest.ts'
-import { type Gathered, gathered } from './steps.ts'
+import { type Gathered, gathered, stepFor } from './steps.ts'
 
 type Span = Range
 
 interface ChartsProps {
-  /** How old the oldest due job was, as seen by this tab. */
+  /** How old the oldest due job was. */
   oldest: readonly Seen[]
   span: Span
   marks: readonly { at: number; label: string }[]
@@ -31,7 +31,7 @@ const WORDS: Record<Span, string> = {
 const STEP_MS = { minute: 60_000, hour: 3_600_000 }
 
 export function Charts({ span, marks, oldest }: ChartsProps) {
-  const step = span === '7d' ? 'hour' : 'minute'
+  const step = stepFor(span)
   const { data, error, refetch } = useLive(
     { ...ask('reports', 'series', { since: span, step }), placeholderData: keepPreviousData },
     { every: step === 'minute' ? 15_000 : 120_000 },
@@ -59,7 +59,7 @@ export function Charts({ span, marks, oldest }: ChartsProps) {
       <Card
         title="Wait before start"
         aside={<Legend series={waits} />}
-        note="Of runs that were claimed, the worst minute of each step. The oldest due job since this page is open: quantiles go silent when a queue stalls."
+        note="Of runs that were claimed, the worst of each step. Quantiles go silent when a queue stalls; the oldest due job does not."
       >
         <Chart
           kind="lines"

@@ -1,25 +1,23 @@
-// How old the oldest due job was, while this page has been open: the database keeps no history of it.
-import { useEffect, useReducer } from 'react'
+// How old the oldest due job was: by the minute as workers wrote it down, and at this moment by the vitals.
+import type { Range } from '../../app/address.ts'
+import { ask } from '../../data/queries.ts'
+import { useLive } from '../../data/use-live.ts'
 import type { Vitals } from './queue-state.ts'
+import { stepFor } from './steps.ts'
 
 export interface Seen {
   readonly at: number
   readonly ms: number
 }
 
-/** Of an hour, at one reading in five seconds. */
-const MOST = 720
-let seen: readonly Seen[] = []
-
-/** It outlives the screen, so that coming back shows what was seen before. */
-export function useOldest(vitals: Vitals): readonly Seen[] {
-  const [, draw] = useReducer((count: number) => count + 1, 0)
-  useEffect(() => {
-    const at = new Date(vitals.at).getTime()
-    const ms = Math.max(0, ...vitals.queues.map(({ oldestDueMs }) => oldestDueMs ?? 0))
-    if (seen.at(-1)?.at === at) return
-    seen = [...seen, { at, ms }].slice(-MOST)
-    draw()
-  }, [vitals])
-  return seen
+export function useOldest(vitals: Vitals, since: Range): readonly Seen[] {
+  const { data } = useLive(ask('reports', 'queues', { since, step: stepFor(since) }), { every: 60_000 })
+  const past = (data?.points ?? []).flatMap(({ at, queues }) =>
+    // Null: no worker looked, so nobody knows.
+    queues === null ? [] : [{ at: Date.parse(at), ms: oldestOf(queues) }],
+  )
+  return [...past, { at: Date.parse(vitals.at), ms: oldestOf(vitals.queues) }]
 }
+
+const oldestOf = (queues: readonly { oldestDueMs: number | null }[]): number =>
+  Math.max(0, ...queues.map(({ oldestDueMs }) => oldestDueMs ?? 0))

@@ -55,7 +55,7 @@ function Overview({ vitals }: { vitals: Vitals }) {
   const day = useQuery({ ...ask('reports', 'runs', { since: '7d' }), staleTime: 60_000 })
   const hour = useLive(ask('reports', 'series', { since: '1h', step: 'minute' }), { every: 15_000 })
   const declared = useQuery({ ...ask('catalogue', 'list', { kind: 'queue' }), staleTime: 300_000 })
-  const oldest = useOldest(vitals)
+  const oldest = useOldest(vitals, since)
   const states = queueStates(vitals, prioritiesOf(declared.data))
   const items = attentionOf({
     ...{ vitals, states, health: health.data },
@@ -96,7 +96,7 @@ function factsOf({ workers, deadLetters, queues }: Vitals, minutes: readonly { f
   const perMinute = minutes.reduce((sum, { finished }) => sum + finished, 0) / Math.max(1, minutes.length)
   const running = queues.reduce((sum, queue) => sum + queue.running, 0)
   return [
-    `${formatNumber(Math.round(perMinute))} jobs a minute done`,
+    `${counted(Math.round(perMinute), 'job')} a minute done`,
     `${formatNumber(running)} running on ${counted(workers.length, 'worker')}`,
     deadLetters.pending === 0
       ? 'no dead letter waits for a decision'

@@ -1,4 +1,5 @@
 // The steps of a series, gathered to as many as a chart can show.
+import type { Range } from '../../app/address.ts'
 import type { Answer } from '../../data/queries.ts'
 
 type Point = Answer<'reports', 'series'>['points'][number]
@@ -20,6 +21,9 @@ export interface Gathered {
 }
 
 const MOST = 120
+
+/** By the minute the server answers for six hours at most. */
+export const stepFor = (since: Range): 'minute' | 'hour' => (since === '24h' || since === '7d' ? 'hour' : 'minute')
 
 export function gathered(points: readonly Point[], stepMs: number): Steps {
   const size = Math.max(1, Math.ceil(points.length / MOST))

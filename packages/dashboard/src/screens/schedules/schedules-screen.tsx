@@ -76,7 +76,7 @@ const RANK = { fail: '0', late: '1', info: '2', ok: '3', off: '4' } as const
 const COLUMNS: readonly Column<Schedule>[] = [
   {
     key: 'name',
-    title: 'Schedule',
+    title: 'schedule',
     isHead: true,
     sort: (row) => row.name,
     cell: (row) => (
@@ -93,7 +93,7 @@ const COLUMNS: readonly Column<Schedule>[] = [
   },
   {
     key: 'state',
-    title: 'State',
+    title: 'state',
     sort: (row) => RANK[stateOf(row).tone] + row.name,
     narrow: 'full',
     cell: (row) => {
@@ -108,18 +108,18 @@ const COLUMNS: readonly Column<Schedule>[] = [
       )
     },
   },
-  { key: 'type', title: 'Job type', sort: (row) => row.jobType, cell: (row) => <TypeName name={row.jobType} /> },
-  { key: 'jobs', title: 'Last jobs', narrow: 'hide', cell: (row) => <LastJobs of={row.lastJobs} /> },
+  { key: 'type', title: 'job type', sort: (row) => row.jobType, cell: (row) => <TypeName name={row.jobType} /> },
+  { key: 'jobs', title: 'last jobs', narrow: 'hide', cell: (row) => <LastJobs of={row.lastJobs} /> },
   {
     key: 'next',
-    title: 'Next',
+    title: 'next',
     align: 'right',
     sort: (row) => row.nextAt ?? '9',
     cell: (row) => <RelativeTime at={row.nextAt} none="never" />,
   },
   {
     key: 'last',
-    title: 'Last',
+    title: 'last',
     align: 'right',
     sort: (row) => row.lastFireAt ?? '',
     cell: (row) => (
@@ -134,7 +134,7 @@ const COLUMNS: readonly Column<Schedule>[] = [
       </span>
     ),
   },
-  { key: 'missed', title: 'Missed', align: 'right', sort: (row) => row.missed, cell: (row) => row.missed },
+  { key: 'missed', title: 'missed', align: 'right', sort: (row) => row.missed, cell: (row) => row.missed },
 ]
 
 const WORDS = {

@@ -98,7 +98,7 @@ const named = (workers: readonly Worker[]) => listed(workers.slice(0, 3).map(({ 
 const columnsOf = (now: number): readonly Column<Worker>[] => [
   {
     key: 'worker',
-    title: 'Worker',
+    title: 'worker',
     isHead: true,
     sort: (row) => `${row.host} ${row.pid}`,
     cell: (row) => (
@@ -114,7 +114,7 @@ const columnsOf = (now: number): readonly Column<Worker>[] => [
   },
   {
     key: 'state',
-    title: 'State',
+    title: 'state',
     sort: (row) => stateOf(row, now).tone,
     narrow: 'full',
     cell: (row) => {
@@ -131,7 +131,7 @@ const columnsOf = (now: number): readonly Column<Worker>[] => [
   },
   {
     key: 'slots',
-    title: 'Slots',
+    title: 'slots',
     sort: (row) => slotsOf(row).used,
     cell: (row) => {
       const { used, of } = slotsOf(row)
@@ -147,7 +147,7 @@ const columnsOf = (now: number): readonly Column<Worker>[] => [
   },
   {
     key: 'memory',
-    title: 'Memory',
+    title: 'memory',
     align: 'right',
     sort: (row) => row.report?.memory.percent ?? null,
     cell: (row) =>
@@ -164,14 +164,14 @@ const columnsOf = (now: number): readonly Column<Worker>[] => [
   },
   {
     key: 'lag',
-    title: 'Loop lag',
+    title: 'loop lag',
     align: 'right',
     sort: (row) => row.report?.loopLagMs ?? null,
     cell: (row) => (row.report ? formatDuration(row.report.loopLagMs) : '–'),
   },
   {
     key: 'beat',
-    title: 'Heard',
+    title: 'heard',
     align: 'right',
     sort: (row) => row.heartbeatAt,
     cell: (row) => <RelativeTime at={row.heartbeatAt} />,

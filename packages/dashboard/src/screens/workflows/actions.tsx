@@ -30,14 +30,14 @@ export function WorkflowActions({ workflow, times }: { workflow: WorkflowDetails
             disabledBecause={why.resume}
             onClick={() => setOpen('resume')}
           >
-            Resume … <kbd>r</kbd>
+            Resume… <kbd>r</kbd>
           </Button>
         )}
         <Button disabledBecause={why.rollBack} onClick={() => setOpen('roll back')}>
-          Roll back …
+          Roll back…
         </Button>
         <Button variant="danger" disabledBecause={why.cancel} onClick={() => setOpen('cancel')}>
-          {workflow.resumes ? 'Roll back after all …' : 'Cancel …'} <kbd>c</kbd>
+          {workflow.resumes ? 'Roll back after all…' : 'Cancel…'} <kbd>c</kbd>
         </Button>
       </div>
       <ResumeDialog workflow={workflow} times={times} isOpen={open === 'resume'} onClose={close} />

@@ -42,7 +42,7 @@ export function RollbackBanner({ workflow, times }: { workflow: WorkflowDetails;
       {may('workflows.resume') && (
         <div className="acts">
           <Button variant="primary" onClick={() => setOpen(true)}>
-            Stop the rollback and resume … <kbd>r</kbd>
+            Stop the rollback and resume… <kbd>r</kbd>
           </Button>
         </div>
       )}

@@ -81,7 +81,11 @@ function doing(steps: readonly Step[]): ReactNode {
   const running = steps.filter(({ status }) => status === 'running')
   if (running.length === 0) return '.'
   if (running.every(({ kind }) => kind === 'signal')) return <>, and waits for {names(running)}.</>
-  return <>: {names(running)}.</>
+  return (
+    <>
+      : {running.length === 1 ? 'step' : 'steps'} {names(running)}.
+    </>
+  )
 }
 
 const MOST = 3

@@ -154,8 +154,8 @@ function WorkflowsVerdict({ tenant }: { tenant: string | undefined }) {
   const count = (rows: readonly unknown[]) => (rows.length === SEEN ? `${SEEN}+` : spelt(rows.length))
   const facts = [
     `${count(running)} running`,
-    `${count(failed)} failed and left as they are`,
-    `${count(broken)} whose rollback failed`,
+    `${count(failed)} failed, nothing undone`,
+    `${count(broken)} with a failed rollback`,
   ]
   if (back.length > 0)
     return (

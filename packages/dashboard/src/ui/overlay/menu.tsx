@@ -39,13 +39,19 @@ export function Menu({ label, name, items, isRight = false, className = 'chip' }
     const outside = (event: PointerEvent) => {
       if (!root.current?.contains(event.target as Node)) setOpen(false)
     }
+    const topOf = () => button.current?.getBoundingClientRect().top
+    const opened = topOf()
     const drop = () => setOpen(false)
+    // The bar on top stays where it is, whatever the page below it does.
+    const scrolled = () => {
+      if (topOf() !== opened) drop()
+    }
     document.addEventListener('pointerdown', outside)
-    addEventListener('scroll', drop)
+    addEventListener('scroll', scrolled)
     addEventListener('resize', drop)
     return () => {
       document.removeEventListener('pointerdown', outside)
-      removeEventListener('scroll', drop)
+      removeEventListener('scroll', scrolled)
       removeEventListener('resize', drop)
     }
   }, [isOpen])
