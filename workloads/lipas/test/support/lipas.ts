@@ -1,7 +1,7 @@
 // LIPAS on a database of its own with a sandbox in this process, started as under `millrace dev`. `await using t = await setup()`.
 import type { StartContext } from '@millrace/cli/workload'
 import { createMillrace, type Implementation, type Logger, migrateProgram, type WorkOptions } from 'millrace'
-import { type FakeClock, type RunJobOptions, runJob } from 'millrace/testing'
+import { type FakeClock, type RunJobOptions, runJob, testDatabase } from 'millrace/testing'
 import pg from 'pg'
 import { lipasHandlers } from '#src/handlers'
 import { Uptime } from '#src/handlers/startup-delay'
@@ -32,6 +32,8 @@ export interface LipasSetup {
   readonly sandbox?: SandboxOptions
   /** Whether the register holds the sample municipality. Default: it is empty. */
   readonly hasSampleData?: boolean
+  /** Default: that of the tests without a browser. */
+  readonly databaseServer?: string
 }
 
 /** A worker runs only after `work()`. */
@@ -39,7 +41,11 @@ export async function setup(given: LipasSetup = {}) {
   const { env = {}, clock, logger = silent, sandbox: options, hasSampleData = false, hasSchedules = false } = given
   let uptimeMs = 0
   const times = { uptime: new Uptime(() => uptimeMs), ...given.times, ...(clock !== undefined && { clock }) }
-  const [database, sandbox] = await Promise.all([freshDatabase(), startSandbox({ misbehaves: false, ...options })])
+  const { databaseServer: server } = given
+  const [database, sandbox] = await Promise.all([
+    server === undefined ? freshDatabase() : testDatabase({ server }),
+    startSandbox({ misbehaves: false, ...options }),
+  ])
   let system: LipasSystem | undefined
   const workload = lipas({
     settings: readSettings(env),
