@@ -17,7 +17,13 @@ export interface StartedScript extends AsyncDisposable {
 const KEYS =
   /^(DATABASE_URL|NODE_OPTIONS|ADMIN_TOKEN|ANTHROPIC_|ALPHAVANTAGE_|NWS_|PAGERDUTY_|SLACK_|SMTP_|VILLAGE|MILLRACE_ENC)/
 
-export async function startScript(name: string, { databaseUrl }: { databaseUrl: string }): Promise<StartedScript> {
+interface StartOptions {
+  readonly databaseUrl: string
+  /** On top of this machine's environment. */
+  readonly env?: Readonly<Record<string, string>>
+}
+
+export async function startScript(name: string, { databaseUrl, env: more }: StartOptions): Promise<StartedScript> {
   const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
     scripts: Record<string, string>
   }
@@ -26,7 +32,7 @@ export async function startScript(name: string, { databaseUrl }: { databaseUrl: 
   const env = Object.fromEntries(Object.entries(process.env).filter(([key]) => !KEYS.test(key)))
   const program = spawn(process.execPath, command.split(' '), {
     cwd: root,
-    env: { ...env, DATABASE_URL: databaseUrl, PORT: '0' },
+    env: { ...env, DATABASE_URL: databaseUrl, PORT: '0', ...more },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   let output = ''
