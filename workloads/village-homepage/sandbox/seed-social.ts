@@ -1,4 +1,5 @@
 // The village has accounts on the sandbox's networks. Their addresses change with its port, so each start brings them up to date.
+import { EncryptionKeyMissing } from 'millrace'
 import { addAccount } from '../src/social/account-store.ts'
 import { keepToken } from '../src/social/token-store.ts'
 import type { VillageParts } from '../src/village-parts.ts'
@@ -13,12 +14,13 @@ where is_sandbox
   and handle = $2
 returning id`
 
+/** Without keys to seal their tokens with, the village has no accounts: `millrace dev` makes keys beside a database of its own only. */
 export async function seedSocial(
-  { database, client, clock }: Pick<VillageParts, 'database' | 'client' | 'clock'>,
+  { database, client, clock, site }: VillageParts,
   urls: Readonly<Record<'instagram' | 'mastodon', string>>,
 ): Promise<void> {
   const now = clock.now()
-  await database.transaction(async (tx) => {
+  const seeded = database.transaction(async (tx) => {
     for (const account of ACCOUNTS) {
       const { provider, handle } = account
       const moved = await tx.query(MOVE, [provider, handle, urls[provider]])
@@ -28,5 +30,9 @@ export async function seedSocial(
       if (added === undefined) continue
       await keepToken(client.current, tx, { accountId: added.id, kind: 'access', token: tokenFor(account, now) })
     }
+  })
+  await seeded.catch((error: unknown) => {
+    if (!(error instanceof EncryptionKeyMissing)) throw error
+    site.logger?.warn({}, 'the social accounts of the sandbox are left out: set MILLRACE_ENCRYPTION_KEYS to see them')
   })
 }

@@ -12,6 +12,7 @@ const TYPES = [
   ...['STOCK_REFRESH', 'MESSAGE_RELAY', 'SOCIAL_REFRESH', 'LINK_HEALTH_CHECK', 'SITEMAP_GENERATION', 'CLICK_ROLLUP'],
   'AI_TAGGING',
 ]
+const KEY = `test:${Buffer.alloc(32, 7).toString('base64')}`
 const MOST_MS = 120_000
 
 const databases = testDatabases(inject('databaseServer'))
@@ -28,7 +29,7 @@ beforeAll(async () => {
   const hook = new URL('outgoing.js', import.meta.url).href
   started = await startScript('start', {
     databaseUrl: url,
-    env: { NODE_OPTIONS: `--import=${hook}`, OUTGOING_LOG: log },
+    env: { NODE_OPTIONS: `--import=${hook}`, OUTGOING_LOG: log, MILLRACE_ENCRYPTION_KEYS: KEY },
   })
 }, 60_000)
 
