@@ -1,6 +1,7 @@
 // LIPAS as a workload: what is declared, and what is started and stopped, in order.
 import type { StartContext, Started, Workload } from '@millrace/cli/workload'
 import type { Implementation, ProgramMigrations, Schedule } from 'millrace'
+import { lipasAlerts, lipasEscalation } from './alerts.ts'
 import { contracts } from './contracts.ts'
 import { massImport } from './mass-import.ts'
 import { addressesOf, mayUseSandbox, missing, type SandboxVariables } from './outside/addresses.ts'
@@ -44,6 +45,7 @@ export function lipas(options: LipasOptions = {}): Workload {
   const { settings = readSettings(), times } = options
   const system = new LipasSystem(settings, times)
   const handlers = options.handlers?.(system) ?? []
+  const escalation = lipasEscalation(settings, system.fetch)
   const built = new Set(handlers.map(({ contract }) => contract.type))
   return {
     name: 'lipas',
@@ -54,6 +56,8 @@ export function lipas(options: LipasOptions = {}): Workload {
     handlers,
     schedules: options.schedules?.(settings) ?? [],
     metrics: lipasMetrics,
+    alerts: lipasAlerts(escalation),
+    ...(escalation !== undefined && { escalation }),
     pages: [lipasPage(system)],
     routes: lipasRoutes(system),
     settings: { ...workSettings, timeouts: only(workSettings.timeouts ?? {}, built) },

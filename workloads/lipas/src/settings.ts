@@ -9,6 +9,9 @@ const variables = z.object({
   LIPAS_SMTP_URL: z.url({ protocol: /^smtps?$/, error: 'expected an address like smtp://user:password@host:587' }),
   LIPAS_MAIL_FROM: z.email('expected an e-mail address'),
   LIPAS_ALERT_TO: z.email('expected an e-mail address'),
+  LIPAS_SLACK_WEBHOOK: address,
+  LIPAS_ALERT_WEBHOOK_URL: address,
+  LIPAS_ALERT_WEBHOOK_SECRET: z.string().regex(/^whsec_[\w+/=-]{24,}$/, 'expected whsec_ and at least 24 characters'),
   LIPAS_SEARCH_URL: address,
   LIPAS_SEARCH_API_KEY: z.string(),
   LIPAS_WCS_URL: address,
@@ -47,8 +50,22 @@ export function readSettings(env: Env = process.env): LipasSettings {
   const unknown = given.flatMap(([name]) => (known.includes(name) ? [] : [unknownVariable(name, known)]))
   const parsed = variables.partial().safeParse(Object.fromEntries(given.filter(([name]) => known.includes(name))))
   const wrong = parsed.error?.issues.map(({ path, message }) => `${String(path[0])}: ${message}`) ?? []
-  if (unknown.length + wrong.length > 0) throw new SettingsUnusable([...unknown, ...wrong])
+  const problems = [...unknown, ...wrong, ...alertProblems((parsed.data ?? {}) as LipasSettings)]
+  if (problems.length > 0) throw new SettingsUnusable(problems)
   return parsed.data as LipasSettings
+}
+
+/** Alerts go to one place beside the mails. */
+function alertProblems({
+  LIPAS_SLACK_WEBHOOK: slack,
+  LIPAS_ALERT_WEBHOOK_URL: url,
+  LIPAS_ALERT_WEBHOOK_SECRET: secret,
+}: LipasSettings): string[] {
+  if (slack !== undefined && url !== undefined)
+    return ['LIPAS_SLACK_WEBHOOK and LIPAS_ALERT_WEBHOOK_URL are both set. Alerts go to one of them: unset the other.']
+  if ((url === undefined) === (secret === undefined)) return []
+  const [is, not] = url === undefined ? ['SECRET', 'URL'] : ['URL', 'SECRET']
+  return [`LIPAS_ALERT_WEBHOOK_${is} is set without LIPAS_ALERT_WEBHOOK_${not}. Set both, or none.`]
 }
 
 function unknownVariable(name: string, known: readonly string[]): string {

@@ -4,6 +4,15 @@ import { alertRules } from '#src/alerts/options'
 import { Millrace } from '#src/millrace'
 import { graveyard } from './dead-letters.ts'
 
+/** Evaluates the alerts of a program now, as one of its workers would. */
+export function evaluating(millrace: Millrace, alerts: AlertOptions = {}): () => Promise<unknown> {
+  const onError = (during: string, error: unknown) => {
+    throw new Error(during, { cause: error })
+  }
+  const { builtIn, own } = alertRules(alerts)
+  return () => new AlertEvaluator({ ...Millrace.servicesOf(millrace), onError }).evaluate([...builtIn, ...own])
+}
+
 /** A database with a client whose alerts are evaluated by hand. */
 export async function alerting(
   jobs: readonly JobContract[],

@@ -28,7 +28,7 @@ export function openEmailer({ url, from }: { readonly url: string; readonly from
       try {
         await transport.sendMail({ messageId, from, to: { name: '', address: to }, subject, text })
       } catch (error) {
-        throw failureOf(error as SmtpError, to)
+        throw failureOf(error as SmtpError, { to, server: new URL(url) })
       }
     },
     close: () => transport.close(),
@@ -40,9 +40,13 @@ type SmtpError = Error & { code?: string; command?: string; responseCode?: numbe
 /** Logs and dead letters name the recipient's domain, not the address. */
 export const domainOf = (address: string): string => address.slice(address.lastIndexOf('@') + 1)
 
-function failureOf(error: SmtpError, to: string): Error {
+/** Errors are kept and shown: they name neither the recipient nor the server, which the settings name. */
+function failureOf(error: SmtpError, { to, server }: { to: string; server: URL }): Error {
   const { responseCode = 0, response = error.message } = error
-  const said = response.replaceAll(to, `…@${domainOf(to)}`)
+  const said = response
+    .replaceAll(to, `…@${domainOf(to)}`)
+    .replaceAll(server.host, 'its address')
+    .replaceAll(server.hostname, 'its address')
   if (isRefusal(error))
     return new Unrecoverable(`The mail server refused a mail for ${domainOf(to)}: ${said}`, { cause: undefined })
   return new MailFailed(said, { code: error.code, status: responseCode })

@@ -4,6 +4,8 @@ import type { LipasSettings, LipasVariable } from '../settings.ts'
 /** Where the outside services are, with the keys that they ask for. */
 export interface Addresses {
   readonly mail: { readonly url: string; readonly from: string; readonly alertTo: string }
+  /** Of Slack, or of a program that takes signed webhooks. */
+  readonly alerts: string | undefined
   readonly search: { readonly url: string; readonly apiKey: string | undefined }
   readonly elevation: { readonly url: string; readonly apiKey: string | undefined }
   /** Undefined: distances are straight lines. */
@@ -69,6 +71,7 @@ export function addressesOf(settings: LipasSettings, mode: Mode, sandbox: Sandbo
   const text = (variable: LipasVariable): string => all[variable] ?? ''
   return {
     mail: { url: text('LIPAS_SMTP_URL'), from: text('LIPAS_MAIL_FROM'), alertTo: text('LIPAS_ALERT_TO') },
+    alerts: all.LIPAS_SLACK_WEBHOOK ?? all.LIPAS_ALERT_WEBHOOK_URL,
     search: { url: text('LIPAS_SEARCH_URL'), apiKey: all.LIPAS_SEARCH_API_KEY },
     elevation: { url: text('LIPAS_WCS_URL'), apiKey: all.LIPAS_MML_API_KEY },
     routing: routingOf(all),
@@ -89,8 +92,10 @@ function routingOf({ LIPAS_OSRM_FOOT_URL: url, LIPAS_DISTANCE_MODE: mode }: Lipa
 }
 
 /** host:port of every address that goes through the egress, for its allow-list. */
-export function allowedOf({ elevation, routing, utp }: Addresses): string[] {
-  const urls = [elevation.url, routing?.url, utp.url, utp.tokenUrl].filter((url) => url !== undefined && url !== '')
+export function allowedOf({ alerts, elevation, routing, utp }: Addresses): string[] {
+  const urls = [alerts, elevation.url, routing?.url, utp.url, utp.tokenUrl].filter(
+    (url) => url !== undefined && url !== '',
+  )
   return [...new Set(urls.map((url) => hostPort(new URL(url as string))))]
 }
 
