@@ -170,5 +170,3 @@ export const contracts = [
   analysis,
   elevation,
 ] as const
-
-export type LipasType = (typeof contracts)[number]['type']
