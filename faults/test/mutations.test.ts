@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
-import { mutationNames, textsUnder } from '#src/harness/mutations'
+import { databaseMutation, mutationNames, textsUnder } from '#src/harness/mutations'
 import { scenarios } from '#src/scenarios/index'
 
 test.each(mutationNames)('%s still finds what it breaks, and some scenario must notice', (name) => {
-  expect(textsUnder(name)).not.toEqual(textsUnder(undefined))
+  if (databaseMutation(name) === undefined) expect(textsUnder(name)).not.toEqual(textsUnder(undefined))
   expect(scenarios.filter((scenario) => name in scenario.mutations).length).toBeGreaterThan(0)
 })
 

@@ -97,17 +97,21 @@ export async function drain(world: World, withinMs: number, stallMs = 10_000): P
   return outcome === 'drained'
 }
 
-/** The criteria that every history must meet. `mayDie`: a task that is a dead letter for this reason is not lost. */
+/**
+ * The criteria that every history must meet. `mayDie`: a task that is a dead letter for this reason is not lost. `mayBeLost`:
+ * nobody promised that this one comes through.
+ */
 export async function checkHistory(
   world: World,
   findings: Findings,
   mayDie: (n: string) => boolean = () => false,
+  mayBeLost: (n: string) => boolean = () => false,
 ): Promise<Verdict> {
   const state = await finalState(world)
   const verdict = judge(world.history.read(), state)
   const sample = (list: readonly string[]) =>
     `${list.length}${list.length > 0 ? `: ${list.slice(0, 5).join(', ')}` : ''}`
-  const lost = verdict.lost.filter((n) => state.archived.get(n) !== 'dead' || !mayDie(n))
+  const lost = verdict.lost.filter((n) => !mayBeLost(n) && (state.archived.get(n) !== 'dead' || !mayDie(n)))
   findings.check('lost = 0', lost.length === 0, sample(lost))
   findings.check('ghosts = 0', verdict.ghosts.length === 0, sample(verdict.ghosts))
   findings.check('transactional effects exactly once', verdict.wrongEffects.length === 0, sample(verdict.wrongEffects))
@@ -118,7 +122,7 @@ export async function checkHistory(
     refused: verdict.refused,
     runs: verdict.runs,
     completed: verdict.completed,
-    'dead letters': verdict.lost.length - lost.length,
+    'dead letters': verdict.lost.filter((n) => state.archived.get(n) === 'dead' && mayDie(n)).length,
     duplicated: verdict.duplicated.length,
     recovered: verdict.recovered.length,
   })

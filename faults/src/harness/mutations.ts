@@ -186,13 +186,32 @@ const table = {
   'no-burial': [edit('jobBury', 'where job.id', 'where false and job.id')],
 } as const satisfies Record<string, readonly Edit[]>
 
-export type MutationName = keyof typeof table
+/** Of packages whose statements are not in files: the scenario breaks its database by this SQL instead. */
+const onDatabase = {
+  /** An entry of the spike buffer may become a job as often as it is read. */
+  'entries-without-key': `
+    create function fault.no_key() returns trigger language plpgsql as
+      $$ begin delete from millrace_redis.buffer_entry where entry_id = new.entry_id; return new; end $$;
+    create trigger no_key before insert on millrace_redis.buffer_entry for each row execute function fault.no_key()`,
+  /** Every holder of a lock gets the same number. */
+  'fences-stand-still': `
+    create function fault.same_fence() returns trigger language plpgsql as
+      $$ begin new.fence := old.fence; return new; end $$;
+    create trigger same_fence before update on millrace_redis.lock_fence for each row execute function fault.same_fence()`,
+} as const
+
+export type MutationName = keyof typeof table | keyof typeof onDatabase
+
+/** What breaks the database of a scenario; undefined: this mutation breaks statements, or there is none. */
+export const databaseMutation = (name: MutationName | undefined): string | undefined =>
+  onDatabase[name as keyof typeof onDatabase]
 
 /** The statements as this mutation leaves them; the healthy ones without a name. */
 export function textsUnder(name: MutationName | undefined): Texts {
   const texts: Texts = { ...statementTexts }
   if (name === undefined) return texts
-  for (const { statement, change } of table[name] as readonly Edit[]) {
+  if (name in onDatabase) return texts
+  for (const { statement, change } of table[name as keyof typeof table] as readonly Edit[]) {
     const mutated = change(texts[statement])
     if (mutated === texts[statement]) throw new Error(`Mutation ${name} finds nothing to change in ${statement}.`)
     texts[statement] = mutated
@@ -203,8 +222,9 @@ export function textsUnder(name: MutationName | undefined): Texts {
 /** Breaks the engine of this thread. */
 export function applyMutation(name: string | undefined): void {
   if (name === undefined || name === '') return
+  if (name in onDatabase) return
   if (!(name in table)) throw new Error(`There is no mutation "${name}".`)
   Object.assign(statementTexts, textsUnder(name as MutationName))
 }
 
-export const mutationNames = Object.keys(table) as MutationName[]
+export const mutationNames = [...Object.keys(table), ...Object.keys(onDatabase)] as MutationName[]

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import type { TestDatabase } from '@millrace/embedded'
 import pg from 'pg'
 import type { ScenarioOptions } from '../scenario.ts'
+import type { BufferSettings } from './buffer-main.ts'
 import { Child, type ChildPlan } from './child.ts'
 import { Fleet, type FleetWishes, fleetArgs, MILLRACE } from './fleet.ts'
 import { History } from './history.ts'
@@ -120,6 +121,15 @@ export class World implements AsyncDisposable {
   startProducer(label: string, proxy?: FaultProxy): Producer {
     const settings = { engineUrl: proxy?.url ?? this.url, serverUrl: this.url, historyFile: this.history.file }
     return new Producer(this.#spawn(label, './producer-main.js', settings))
+  }
+
+  /** Starts a program with a spike buffer. It may still be starting when this returns. */
+  spawnBuffer(label: string, settings: Partial<BufferSettings> & { redisUrl: string }): Child {
+    const given: BufferSettings = {
+      ...{ engineUrl: this.url, historyFile: this.history.file, tasks: [], moves: false, pauseMs: 0 },
+      ...settings,
+    }
+    return this.#spawn(label, './buffer-main.js', given)
   }
 
   /** Starts `millrace work --processes` and waits until all of them work. */

@@ -30,6 +30,7 @@ import f20c from './f20c-supervised.ts'
 import f21 from './f21-dedupe-race.ts'
 import f21b from './f21b-dedupe-window.ts'
 import f23 from './f23-workflow-races.ts'
+import f26 from './f26-redis-away.ts'
 
 export const scenarios: readonly Scenario[] = [
   f01,
@@ -63,4 +64,5 @@ export const scenarios: readonly Scenario[] = [
   f21,
   f21b,
   f23,
+  f26,
 ]
