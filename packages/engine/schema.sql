@@ -551,6 +551,8 @@ create table millrace.job_archive (
   constraint job_archive_status_check check ((status = any (array['completed', 'cancelled', 'dead'])))
 ) partition by list (retention);
 create index job_archive_by_id_idx on millrace.job_archive (id);
+create index job_archive_by_tenant_idx on millrace.job_archive (tenant, id)
+  where (tenant is not null);
 create index job_archive_by_type_idx on millrace.job_archive (type, finished_at);
 create index job_archive_own_correlation_idx on millrace.job_archive using brin ((('job-' || (id)::text))) with (autosummarize='on')
   where (correlation_id is null);

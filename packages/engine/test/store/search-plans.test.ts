@@ -21,9 +21,10 @@ beforeAll(async () => {
   await ensurePartitions(db, null)
   await db.close()
   await client.query(
-    `insert into millrace.job_archive (id, status, type, queue, priority, attempt, max_attempts, crashes, payload_version, run_at,
-       created_at, started_at, finished_at, retention, payload)
-     select nextval('millrace.job_id_seq'), 'completed', case when g % 10000 = 0 then 'rare' else 'common' end, 'q', 5, 1, 5, 0, 1,
+    `insert into millrace.job_archive (id, status, type, queue, tenant, priority, attempt, max_attempts, crashes, payload_version,
+       run_at, created_at, started_at, finished_at, retention, payload)
+     select nextval('millrace.job_id_seq'), 'completed', case when g % 10000 = 0 then 'rare' else 'common' end, 'q',
+       case when g % 4000 = 0 then 'small' when g % 2 = 0 then 'large' end, 5, 1, 5, 0, 1,
        now(), now(), now(), now(), 'standard', '{"n": 1}'
      from generate_series(1, $1) as g`,
     [ARCHIVED],
@@ -63,6 +64,9 @@ test.each([
   ['archived jobs of a common type', 'status:completed type:common'],
   ['archived jobs of a rare type', 'status:completed type:rare'],
   ['archived jobs of a type that does not exist', 'status:completed type:none'],
+  ['archived jobs of a large tenant', 'status:completed tenant:large'],
+  ['archived jobs of a small tenant', 'status:completed tenant:small'],
+  ['archived jobs of a tenant that does not exist', 'status:completed tenant:none'],
   ['a job by its id', '12'],
 ])('a page of %s reads no table from end to end and little in vain', async (_, query) => {
   const plan = await planOf(query)
