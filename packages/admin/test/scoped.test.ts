@@ -23,6 +23,41 @@ test('a payload cannot take a caller into a tenant that is not theirs', async ()
   expect((await enqueue(own)).status).toBeLessThan(300)
 })
 
+test.each([
+  'tenant:theirs',
+  'tenant:own,theirs',
+  '-tenant:own',
+  'tenant:*',
+  '-tenant:*',
+  'id:>0',
+  'payload.tenantId:theirs',
+  'correlation:shared',
+  'by:ann',
+])(
+  'the query %s finds nothing of another tenant, in lists, counts, suggestions, exports and bulk operations',
+  async (q) => {
+    await using t = await setup([derived, plain])
+    const token = await t.token('operator', ['own'])
+    const options = { correlationId: 'shared', createdBy: 'ann', delay: '1h' } as const
+    for (const tenant of ['own', 'theirs']) await t.millrace.enqueue(derived, { tenantId: tenant }, options)
+    await t.millrace.enqueue(plain, {}, options)
+    const get = async (path: string) =>
+      (await t.call(`GET /admin/api/${path}q=${encodeURIComponent(q)}`, { token })).body
+    const tenants = (await get('jobs?')).jobs.map(({ tenant }: { tenant: string }) => tenant)
+    expect(tenants.filter((tenant: string) => tenant !== 'own')).toEqual([])
+    expect((await get('jobs/count?')).count).toBe(tenants.length)
+    for (const of of ['tenant:', 'type:', 'queue:']) {
+      const typed = encodeURIComponent(`${q} ${of}`)
+      const { body } = await t.call(`GET /admin/api/jobs/suggest?q=${typed}`, { token })
+      expect(JSON.stringify(body.items)).not.toContain('theirs')
+      for (const { count } of body.items) expect(count ?? 0).toBeLessThanOrEqual(1)
+    }
+    expect((await t.call(`GET /admin/api/jobs.csv?q=${encodeURIComponent(q)}`, { token })).body).not.toContain('theirs')
+    const bulk = await t.call('POST /admin/api/bulk/preview', { token, body: { action: 'cancel', query: q } })
+    expect(bulk.body).toMatchObject({ total: tenants.length })
+  },
+)
+
 test('whoever belongs to no tenant sees nothing, instead of everything', async () => {
   const auth = () => ({ name: 'nobody', role: 'operator' as const, tenants: [] })
   await using t = await setup([plain], { admin: { auth } })

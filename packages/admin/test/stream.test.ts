@@ -208,6 +208,23 @@ test('a stream follows few single jobs, and a server not many more, as each is r
   await own.handler.close()
 })
 
+test('one caller cannot take the streams of all others', async () => {
+  await using own = await setup([mail])
+  const [greedy, other] = [await own.token('viewer', ['acme']), await own.token('viewer')]
+  const open = (token: string) => own.handler(requestOf('GET /admin/api/stream?topics=jobs', { token }))
+  const opened = []
+  for (let i = 0; i < 50; i++) opened.push(await open(greedy))
+  expect(new Set(opened.map(({ status }) => status))).toEqual(new Set([200]))
+  expect(await own.call('GET /admin/api/stream?topics=jobs', { token: greedy })).toMatchObject({
+    status: 429,
+    body: { code: 'too_many_streams' },
+  })
+  expect((await open(other)).status).toBe(200)
+  await opened[0]?.body?.cancel()
+  expect((await open(greedy)).status).toBe(200)
+  await own.handler.close()
+})
+
 test('a stream that is refused leaves no timer behind', async () => {
   const started = vi.spyOn(globalThis, 'setInterval')
   expect(await t.call('GET /admin/api/stream?topics=jobs,weather', { token })).toMatchObject({ status: 400 })

@@ -196,8 +196,13 @@ export const suggest = endpoint({
   permission: 'operator',
   scope: 'tenant',
   summary: 'Suggest what may stand at a position of a query, with counts',
-  description: 'The other terms of the query count, and they may be about payloads: so it needs an operator.',
-  input: z.object({ q: query, position: z.coerce.number<number | string>().int().min(0), tenant: name.optional() }),
+  description:
+    'The other terms of the query count, and they may be about payloads: so it needs an operator. Without a position: at its end.',
+  input: z.object({
+    q: query,
+    position: z.coerce.number<number | string>().int().min(0).optional(),
+    tenant: name.optional(),
+  }),
   output: z.object({
     of: z.string().nullable(),
     start: z.number(),

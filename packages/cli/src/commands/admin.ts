@@ -22,7 +22,7 @@ the program itself does it. Without one it knows what workers have published in 
 Callers need a token. \`millrace tokens create NAME --role admin\` makes one; the one in ADMIN_TOKEN counts, too.
 
 Serves:
-  /admin/                          what is here, and the login for browsers
+  /admin/                          the dashboard, and the login for browsers
   /admin/api/…                     the API; /admin/api/openapi.json describes it
   /api/actions/…                   dead letters and reports under the names of other systems
   the workload's own routes and pages

@@ -81,7 +81,7 @@ export const jobRoutes: readonly Route[] = [
     return millrace.search.timeline(q, { ...options, from: new Date(from), to: new Date(to) })
   }),
 
-  route(jobs.suggest, async ({ q, position, tenant }, { millrace, caller }) =>
+  route(jobs.suggest, async ({ q, position = q.length, tenant }, { millrace, caller }) =>
     millrace.search.suggest(q, position, given({ tenant: oneTenant(caller, tenant) })),
   ),
 

@@ -7,6 +7,8 @@ import { Connection } from './connection.ts'
 import { topicNamed, topics } from './topics.ts'
 
 const MOST_CONNECTIONS = 200
+/** So that one caller, who may see a single tenant, does not take the streams of all others. */
+const MOST_OF_CALLER = 50
 const MOST_TOPICS = 20
 /** Jobs and operations: each is a poller of its own, which reads every second. */
 const MOST_THINGS = 5
@@ -16,7 +18,7 @@ const isThing = (name: string): boolean => name.includes(':')
 export class StreamHub {
   readonly #millrace: Millrace
   readonly #channels = new Map<string, Channel>()
-  readonly #connections = new Set<Connection>()
+  readonly #connections = new Map<Connection, Caller['name']>()
   #isClosed = false
 
   constructor(millrace: Millrace) {
@@ -30,7 +32,7 @@ export class StreamHub {
     isStillValid: () => Promise<boolean>,
   ): Response {
     const names = [...new Set(request.topics.split(',').map((name) => name.trim()))]
-    this.#demandRoom(names)
+    this.#demandRoom(names, caller)
     const seen = versionsIn(request.lastEventId)
     // Before anything is opened: a topic may be refused.
     const joins = names.map((name) => this.#joining(name, caller))
@@ -41,7 +43,7 @@ export class StreamHub {
         this.#dropIdle()
       },
     })
-    this.#connections.add(connection)
+    this.#connections.set(connection, caller.name)
     for (const { name, channel } of joins) connection.follow(name, channel(), seen.get(name))
     return connection.response
   }
@@ -49,7 +51,7 @@ export class StreamHub {
   /** Tells every listener that the server stops, and ends the streams. */
   close(): void {
     this.#isClosed = true
-    for (const connection of this.#connections) connection.end('the server stops')
+    for (const connection of this.#connections.keys()) connection.end('the server stops')
   }
 
   /** For tests and the curious: how many pollers run. */
@@ -80,10 +82,12 @@ export class StreamHub {
     return { name, channel }
   }
 
-  #demandRoom(names: readonly string[]): void {
+  #demandRoom(names: readonly string[], { name }: Caller): void {
     if (this.#isClosed) throw new Refusal(503, 'stopping', 'The server stops: connect again to another one.')
     if (this.#connections.size >= MOST_CONNECTIONS)
       throw new Refusal(503, 'too_many_streams', `There are ${MOST_CONNECTIONS} open streams: close some, or wait.`)
+    if ([...this.#connections.values()].filter((each) => each === name).length >= MOST_OF_CALLER)
+      throw new Refusal(429, 'too_many_streams', `${name} has ${MOST_OF_CALLER} open streams: close some.`)
     if (names.length > MOST_TOPICS)
       throw new Refusal(400, 'too_many_topics', `A stream has at most ${MOST_TOPICS} topics: open another one.`)
     const things = names.filter(isThing).length
