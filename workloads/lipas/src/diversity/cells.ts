@@ -72,6 +72,26 @@ export async function cellsOf(db: Queryable, ids: readonly string[]): Promise<Ce
   return rows as unknown as Cell[]
 }
 
+export interface StoredCell extends ComputedCell {
+  readonly computedFrom: number
+  readonly computedAt: Date
+}
+
+/** A page of the squares that were computed, by id. */
+export async function computedCellsAfter(db: Queryable, cellId: string, limit: number): Promise<StoredCell[]> {
+  const { rows } = await db.query(
+    `select ${COLUMNS}, computed_from::float8 as "computedFrom", computed_at as "computedAt",
+       jsonb_build_object('index', index, 'categories', categories, 'nearest', nearest) as score
+     from lipas.diversity_cell
+     join lipas.population_cell using (cell_id)
+     where cell_id > $1
+     order by cell_id
+     limit $2`,
+    [cellId, limit],
+  )
+  return rows as unknown as StoredCell[]
+}
+
 /** What was computed from an older register than what is stored is not written. */
 export async function writeCells(
   db: Queryable,

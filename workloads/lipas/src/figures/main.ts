@@ -19,6 +19,8 @@ const isJson = process.argv.includes('--json')
 await using server = await startThrowAway({ isDurable: false })
 await migrate(server.url)
 await migrateProgram(server.url, lipasMigrations)
+// Its exit takes the sandbox along.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130))
 const sandbox = await startSandboxProcess({ SANDBOX_MISBEHAVES: 'false' }, 0)
 const figures: Figures[] = []
 try {

@@ -29,17 +29,22 @@ export interface Site {
   readonly elevationOf: number | null
 }
 
+const SITE = `
+select lipas_id as "lipasId", revision::float8 as revision, event_date as "eventDate", status,
+  type_code as "typeCode", site_type.name as "typeName", sports_site.name, owner_email as "ownerEmail",
+  geometries, elevation, elevation_of::float8 as "elevationOf"
+from lipas.sports_site
+join lipas.site_type using (type_code)`
+
 export async function siteOf(db: Queryable, lipasId: number): Promise<Site | undefined> {
-  const { rows } = await db.query(
-    `select lipas_id as "lipasId", revision::float8 as revision, event_date as "eventDate", status,
-       type_code as "typeCode", site_type.name as "typeName", sports_site.name, owner_email as "ownerEmail",
-       geometries, elevation, elevation_of::float8 as "elevationOf"
-     from lipas.sports_site
-     join lipas.site_type using (type_code)
-     where lipas_id = $1`,
-    [lipasId],
-  )
+  const { rows } = await db.query(`${SITE} where lipas_id = $1`, [lipasId])
   return rows[0] as Site | undefined
+}
+
+/** A page of all places, by id. */
+export async function sitesAfter(db: Queryable, lipasId: number, limit: number): Promise<Site[]> {
+  const { rows } = await db.query(`${SITE} where lipas_id > $1 order by lipas_id limit $2`, [lipasId, limit])
+  return rows as unknown as Site[]
 }
 
 export interface NewHeights {

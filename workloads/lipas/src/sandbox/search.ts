@@ -58,6 +58,11 @@ export class SearchServer implements Service {
     return this.#indices.get(index)?.documents.get(id)
   }
 
+  /** As when a disk is lost: the indices are there, and nothing in them. */
+  clear(): void {
+    for (const { documents } of this.#indices.values()) documents.clear()
+  }
+
   count(index: string): number {
     return this.#indices.get(index)?.documents.size ?? 0
   }

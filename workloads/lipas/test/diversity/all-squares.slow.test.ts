@@ -4,7 +4,7 @@ import { analyseAll, expectBruteForce, storedCells } from '../support/brute-forc
 import { setup } from '../support/lipas.ts'
 
 for (const mode of ['euclid', 'route'] as const)
-  test(`the diversity of all squares equals that of plain computing: ${mode}`, { timeout: 120_000 }, async () => {
+  test(`the diversity of all squares equals that of plain computing: ${mode}`, { timeout: 300_000 }, async () => {
     await using t = await setup({ hasSampleData: true, env: { LIPAS_DISTANCE_MODE: mode } })
     await analyseAll(t)
     expect((await storedCells(t)).size).toBeGreaterThan(900)
