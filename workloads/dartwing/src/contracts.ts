@@ -3,6 +3,7 @@ import type { JobContract } from 'millrace'
 import { processBatch, splitImport } from './contracts/bulk.ts'
 import { sendFax } from './contracts/critical.ts'
 import { dispatchWebhook, sendEmail, updateDocuments } from './contracts/default.ts'
+import { cleanUpDeadLetters, detectStuckJobs, ignoreSignal } from './contracts/monitoring.ts'
 
 export const contracts: readonly JobContract[] = [
   sendFax,
@@ -11,4 +12,7 @@ export const contracts: readonly JobContract[] = [
   updateDocuments,
   splitImport,
   processBatch,
+  detectStuckJobs,
+  cleanUpDeadLetters,
+  ignoreSignal,
 ]

@@ -2,7 +2,10 @@
 import type { StartContext, Started, Workload } from '@millrace/cli/workload'
 import type { Implementation } from 'millrace'
 import { contracts } from './contracts.ts'
+import { startDegradation } from './jobs/degradation.ts'
+import { dartwingSchedules } from './jobs/schedules.ts'
 import { addressesOf, mayUseSandbox, missing, type SandboxVariables } from './outside/addresses.ts'
+import { dartwingPage } from './page/page.ts'
 import { dartwingRoutes } from './routes.ts'
 import { type DartwingSettings, readSettings } from './settings.ts'
 import { DartwingSystem } from './system.ts'
@@ -23,6 +26,8 @@ export interface DartwingOptions {
   readonly handlers?: (system: DartwingSystem) => Implementation[]
   /** Starts what stands in for services without an address. Only `millrace dev` calls it. */
   readonly sandbox?: () => Promise<RunningSandbox>
+  /** Lets small organizations ask for things all day. Only `millrace dev` calls it, and only where the sandbox stands in. */
+  readonly traffic?: (system: DartwingSystem) => Promise<void>
   /** Fills an empty installation. Only `millrace dev` calls it, and only where the sandbox stands in. */
   readonly sampleData?: (system: DartwingSystem, sandboxUrl: string) => Promise<void>
 }
@@ -40,9 +45,15 @@ export function dartwing(options: DartwingOptions = {}): Workload {
     jobs: [...contracts],
     handlers: options.handlers?.(system) ?? [],
     metrics: dartwingMetrics,
-    routes: dartwingRoutes(),
+    routes: dartwingRoutes(system),
+    pages: [dartwingPage(system)],
+    schedules: dartwingSchedules(settings),
     tenantRole: TENANT_ROLE,
     start: (context) => start(system, context, options),
+    async ready({ millrace, logger, queues }) {
+      if (system.sandboxUrl !== undefined) await options.traffic?.(system)
+      if (queues.includes('bulk') || queues.includes('critical')) system.guard(startDegradation(millrace, logger))
+    },
   }
 }
 

@@ -5,6 +5,7 @@ import { sendEmailHandler } from './email/send-email.ts'
 import { sendFaxHandler } from './fax/send-fax.ts'
 import { processBatchHandler } from './imports/process-batch.ts'
 import { splitHandler } from './imports/split.ts'
+import { cleanUpDeadLettersHandler, detectStuckJobsHandler } from './jobs/monitoring.ts'
 import type { DartwingSystem } from './system.ts'
 import { dispatchHandler } from './webhooks/dispatch.ts'
 
@@ -15,4 +16,6 @@ export const dartwingHandlers = (system: DartwingSystem): Implementation[] => [
   updateDocumentsHandler(),
   splitHandler(system),
   processBatchHandler(system),
+  detectStuckJobsHandler(system),
+  cleanUpDeadLettersHandler(system),
 ]

@@ -2,24 +2,21 @@
 import { Refusal, type Route, route } from '@millrace/admin'
 import { endpoint } from '@millrace/admin/contract'
 import { z } from 'zod'
+import { dlqRoutes } from './dlq/routes.ts'
 import { organizationName } from './jobs/method.ts'
 import { enqueueWithIsolation } from './jobs/router.ts'
 import { OrganizationSuspended, OrganizationUnknown } from './organization/directory.ts'
+import { organizationRoutes } from './organization/routes.ts'
+import { demandOrganization } from './organization/scope.ts'
+import { neighboursRoute } from './page/routes.ts'
+import type { DartwingSystem } from './system.ts'
 
-export const dartwingRoutes = (): Route[] => [enqueueRoute()]
-
-/** Only callers who may act for the organization; without one, only those who may act for all. */
-function demandOrganization(
-  { tenants, name }: { tenants: readonly string[] | null; name: string },
-  organization: string | undefined,
-): void {
-  if (tenants === null || (organization !== undefined && tenants.includes(organization))) return
-  throw new Refusal(
-    403,
-    'organization_scope',
-    `${name} may act for ${tenants.join(', ')} only. Use a token of ${organization ?? 'no organization'}.`,
-  )
-}
+export const dartwingRoutes = (system: DartwingSystem): Route[] => [
+  enqueueRoute(),
+  neighboursRoute(system),
+  ...dlqRoutes(system),
+  ...organizationRoutes(system),
+]
 
 const enqueueRoute = (): Route =>
   route(

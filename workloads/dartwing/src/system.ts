@@ -32,6 +32,7 @@ export class DartwingSystem {
   readonly settings: DartwingSettings
   /** In a folder that all processes share. */
   readonly files: Storage
+  readonly #guards: { stop(): Promise<void> }[] = []
   #opened: (OpenSystem & { readonly database: Database; readonly callers: Callers | undefined }) | undefined
 
   constructor(settings: DartwingSettings) {
@@ -84,7 +85,13 @@ export class DartwingSystem {
     return this.#callers().fax
   }
 
+  /** Something that runs beside the worker, and stops before the rest. */
+  guard(running: { stop(): Promise<void> }): void {
+    this.#guards.push(running)
+  }
+
   async close(): Promise<void> {
+    for (const guard of this.#guards.splice(0)) await guard.stop()
     const opened = this.#opened
     this.#opened = undefined
     await opened?.callers?.egress.close()

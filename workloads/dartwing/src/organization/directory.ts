@@ -32,13 +32,13 @@ export class OrganizationSuspended extends Error {
 
 /** `tx`: a transaction under this organization, which sees its own row. */
 export async function demandActive(millrace: Millrace, organization: string, tx?: Queryable): Promise<void> {
-  const find = (db: Queryable) => organizationFind(db, organization)
+  const find = (db: Queryable) => organizationGet(db, organization)
   const found = tx === undefined ? await millrace.tenantDb(organization, find) : await find(tx)
   if (found === undefined) throw new OrganizationUnknown(organization)
   if (found.status === 'Suspended') throw new OrganizationSuspended(organization)
 }
 
-async function organizationFind(db: Queryable, name: string): Promise<Organization | undefined> {
+export async function organizationGet(db: Queryable, name: string): Promise<Organization | undefined> {
   const [row] = await query<Organization>(db, 'select name, title, status from dartwing.organization where name = $1', [
     name,
   ])
@@ -48,6 +48,14 @@ async function organizationFind(db: Queryable, name: string): Promise<Organizati
 /** All of them, by name: for the login only. */
 export const organizationList = (db: Queryable): Promise<Organization[]> =>
   query(db, 'select name, title, status from dartwing.organization order by name')
+
+export async function organizationSetStatus(
+  tx: Queryable,
+  name: string,
+  status: Organization['status'],
+): Promise<void> {
+  await tx.query('update dartwing.organization set status = $2 where name = $1', [name, status])
+}
 
 /** For the login only, as is adding people: row security binds everybody else. */
 export async function organizationAdd(tx: Queryable, { name, title }: { name: string; title: string }): Promise<void> {

@@ -41,6 +41,7 @@ const KEPT = 20_000
 
 export class FaxService implements Service {
   readonly #dialMs: number
+  #busyUntilMs = 0
   readonly #faxes = new Map<string, Kept>()
   /** What is to become of the next calls to a number, in turn. */
   readonly #planned = new Map<string, CallEnd[]>()
@@ -59,6 +60,7 @@ export class FaxService implements Service {
   }
 
   async answer(call: Call): Promise<Answer> {
+    if (call.method === 'POST' && call.path === '/busy') return this.#beBusy(Number(call.query.get('seconds') ?? 60))
     const [, id] = /^\/v3\/projects\/dartwing\/faxes(?:\/([\w-]+))?$/.exec(call.path) ?? []
     if (!call.path.startsWith('/v3/projects/dartwing/faxes')) return problem(404, 'There is no such resource.')
     if (call.headers.authorization !== AUTHORIZATION) return problem(401, 'Key or secret is wrong.')
@@ -71,6 +73,13 @@ export class FaxService implements Service {
 
   limited(): Answer {
     return json(429, { error: { code: 429, message: 'Too many requests' } }, { 'retry-after': '5' })
+  }
+
+  /** For people who try what happens then. */
+  #beBusy(seconds: number): Answer {
+    if (!(seconds >= 0 && seconds <= 3_600)) return problem(400, '"seconds" is a number from 0 to 3600.')
+    this.#busyUntilMs = Date.now() + seconds * 1_000
+    return json(200, { busyFor: seconds })
   }
 
   async #take({ headers, body }: Call): Promise<Answer> {
@@ -86,8 +95,7 @@ export class FaxService implements Service {
     const bytes = new Uint8Array(await file.arrayBuffer())
     const size = bytes.length
     const pages = await pagesOf(bytes)
-    const end =
-      pages === undefined ? 'unreadable' : (this.#planned.get(to)?.shift() ?? BY_NUMBER[to.slice(-4)] ?? 'arrives')
+    const end = pages === undefined ? 'unreadable' : this.#endOf(to)
     const fax: SentFax = {
       ...{ id: randomUUID(), to, status: 'QUEUED', createTime: new Date().toISOString(), bytes: size },
       ...(pages !== undefined && { numberOfPages: pages }),
@@ -96,6 +104,11 @@ export class FaxService implements Service {
     this.#faxes.set(fax.id, { fax, end, endsAtMs: Date.now() + this.#dialMs })
     for (const old of [...this.#faxes.keys()].slice(0, Math.max(0, this.#faxes.size - KEPT))) this.#faxes.delete(old)
     return json(200, fax)
+  }
+
+  #endOf(to: string): CallEnd {
+    if (Date.now() < this.#busyUntilMs) return 'busy'
+    return this.#planned.get(to)?.shift() ?? BY_NUMBER[to.slice(-4)] ?? 'arrives'
   }
 
   #list(query: URLSearchParams): Answer {
