@@ -6,11 +6,13 @@ import { sendFaxHandler } from './fax/send-fax.ts'
 import { processBatchHandler } from './imports/process-batch.ts'
 import { splitHandler } from './imports/split.ts'
 import { cleanUpDeadLettersHandler, detectStuckJobsHandler } from './jobs/monitoring.ts'
+import { sendNotificationHandler } from './notifications/send-notification.ts'
 import type { DartwingSystem } from './system.ts'
 import { dispatchHandler } from './webhooks/dispatch.ts'
 
 export const dartwingHandlers = (system: DartwingSystem): Implementation[] => [
   sendFaxHandler(system),
+  sendNotificationHandler(system),
   dispatchHandler(system),
   sendEmailHandler(system),
   updateDocumentsHandler(),

@@ -15,6 +15,13 @@ const variables = z.object({
   DARTWING_FAX_SECRET: text,
   DARTWING_SMTP_URL: z.url({ protocol: /^smtps?$/, error: 'expected an address like smtp://user:password@host:587' }),
   DARTWING_MAIL_FROM: z.email('expected an e-mail address'),
+  DARTWING_VAPID_SUBJECT: z.string().regex(/^(mailto:|https:)/, 'expected mailto: or https: with an address of yours'),
+  DARTWING_VAPID_PUBLIC_KEY: z
+    .string()
+    .regex(/^[\w-]{87}$/, 'expected a public key of 87 characters; `npx web-push generate-vapid-keys` makes a pair'),
+  DARTWING_VAPID_PRIVATE_KEY: z
+    .string()
+    .regex(/^[\w-]{43}$/, 'expected a private key of 43 characters; `npx web-push generate-vapid-keys` makes a pair'),
   DARTWING_ALLOW: z.string().regex(/^[^\s,]+:\d+(,[^\s,]+:\d+)*$/, 'expected host:port pairs, separated by commas'),
 })
 
@@ -39,9 +46,18 @@ export function readSettings(env: Readonly<Record<string, string | undefined>> =
     .map(([name]) => `${name} is not a setting: unset it. There are: ${known.join(', ')}.`)
   const parsed = variables.partial().safeParse(Object.fromEntries(given))
   const wrong = parsed.error?.issues.map(({ path, message }) => `${String(path[0])}: ${message}. Correct or unset it.`)
-  const problems = [...unknown, ...(wrong ?? [])]
+  const problems = [...unknown, ...(wrong ?? []), ...halfPairs(given.map(([name]) => name))]
   if (problems.length > 0) throw new SettingsUnusable(problems)
   return parsed.data as DartwingSettings
+}
+
+/** One half of a key pair is of no use. */
+function halfPairs(given: readonly string[]): string[] {
+  const pair = ['DARTWING_VAPID_PUBLIC_KEY', 'DARTWING_VAPID_PRIVATE_KEY']
+  const missing = pair.filter((name) => !given.includes(name))
+  return missing.length === 1
+    ? [`${missing[0]} is missing: the two keys of VAPID belong together. Set both, or neither.`]
+    : []
 }
 
 function isTimeZone(name: string): boolean {

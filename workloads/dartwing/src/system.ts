@@ -7,6 +7,7 @@ import { Database } from './database.ts'
 import { type Emailer, openEmailer } from './email/emailer.ts'
 import { FaxGateway } from './fax/gateway.ts'
 import { Storage } from './files/storage.ts'
+import { Pusher } from './notifications/push.ts'
 import { type Addresses, allowedOf, type Mode } from './outside/addresses.ts'
 import type { DartwingSettings } from './settings.ts'
 
@@ -26,6 +27,7 @@ interface Callers {
   readonly egress: Egress
   readonly emailer: Emailer
   readonly fax: FaxGateway
+  readonly pusher: Pusher
 }
 
 export class DartwingSystem {
@@ -81,6 +83,10 @@ export class DartwingSystem {
     return this.#callers().emailer
   }
 
+  get pusher(): Pusher {
+    return this.#callers().pusher
+  }
+
   get fax(): FaxGateway {
     return this.#callers().fax
   }
@@ -112,5 +118,10 @@ export class DartwingSystem {
 
 function callersOf(addresses: Addresses): Callers {
   const egress = createEgress({ allow: allowedOf(addresses), userAgent: 'dartwing' })
-  return { egress, emailer: openEmailer(addresses.mail), fax: new FaxGateway(addresses.fax, egress.fetch) }
+  return {
+    egress,
+    emailer: openEmailer(addresses.mail),
+    fax: new FaxGateway(addresses.fax, egress.fetch),
+    pusher: new Pusher(addresses.push, egress.fetch),
+  }
 }

@@ -26,7 +26,7 @@ test('every mistake is told at once', () => {
 
 test('without a sandbox a missing address stops the start and names its variable', () => {
   const settings = readSettings({ DARTWING_FAX_URL: 'https://fax.example' })
-  expect(() => addressesOf(settings)).toThrow(/DARTWING_FAX_PROJECT, .*DARTWING_MAIL_FROM are not set/)
+  expect(() => addressesOf(settings)).toThrow(/DARTWING_FAX_PROJECT, .*DARTWING_MAIL_FROM, .* are not set/)
 })
 
 test('a folder that cannot be written is named', async () => {

@@ -22,12 +22,23 @@ type WithOrganization<Shape extends z.ZodRawShape> = z.ZodObject<
   z.core.$strict
 >
 
+/** What the keys of a payload must fulfil together. */
+interface Rule<Shape extends z.ZodRawShape> {
+  holds(payload: z.output<WithOrganization<Shape>>): boolean
+  readonly message: string
+}
+
 /** Works for one organization, whose name is in the payload. An unknown key of the payload is an error. */
 export function defineMethod<const Method extends string, Shape extends z.ZodRawShape, Result extends z.ZodType>(
   method: Method,
-  { payload, ...options }: { payload: Shape; result: Result } & Options<WithOrganization<Shape>, Result>,
+  {
+    payload,
+    rule,
+    ...options
+  }: { payload: Shape; result: Result; rule?: Rule<Shape> } & Options<WithOrganization<Shape>, Result>,
 ): JobContract<Method, Queue, WithOrganization<Shape>, Result, true> {
-  const schema = z.strictObject({ organization: organizationName, ...payload }) as unknown as WithOrganization<Shape>
+  const keys = z.strictObject({ organization: organizationName, ...payload }) as unknown as WithOrganization<Shape>
+  const schema = rule === undefined ? keys : keys.refine((given) => rule.holds(given as never), rule.message)
   return defineJob({
     ...(options as object),
     type: method,

@@ -1,5 +1,6 @@
 // `detect_stuck_jobs` and `cleanup_old_dlq_entries`: what is left to do beside the engine, which ends a run at twice its timeout.
-import { type Implementation, implement, type Job, type JobContext, type Millrace } from 'millrace'
+import { type DeadLetter, type Implementation, implement, type Job, type JobContext, type Millrace } from 'millrace'
+import { sendNotification } from '../contracts/critical.ts'
 import { cleanUpDeadLetters, detectStuckJobs } from '../contracts/monitoring.ts'
 import type { DartwingSystem } from '../system.ts'
 import { DLQ_CONFIG } from './queue-config.ts'
@@ -25,11 +26,21 @@ export const detectStuckJobsHandler = (system: DartwingSystem): Implementation =
           startedAt: job?.startedAt ?? null,
         })
         await system.millrace.deadLetters.note(letter.id, REASON, { by: BY })
+        await tell(system.millrace, letter)
         reported += 1
       })
     }
     return { reported, failed }
   })
+
+/** The admins of the organization; jobs of the installation are in the log only. */
+async function tell(
+  millrace: Millrace,
+  { id, tenant: organization }: Pick<DeadLetter, 'id' | 'tenant'>,
+): Promise<void> {
+  if (organization !== null)
+    await millrace.enqueue(sendNotification, { organization, template: 'stuck_job', about: id, to: 'admins' })
+}
 
 /** Only while every worker has just started can a run of such an age be found: the engine's own sweep is as young as they are. */
 async function failRunning(millrace: Millrace, ctx: JobContext): Promise<number> {

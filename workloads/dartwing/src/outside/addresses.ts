@@ -7,6 +7,8 @@ export type Mode = 'dev' | 'work' | 'admin'
 export interface Addresses {
   readonly fax: { readonly url: string; readonly project: string; readonly key: string; readonly secret: string }
   readonly mail: { readonly url: string; readonly from: string }
+  /** By which push services know us. */
+  readonly push: { readonly subject: string; readonly publicKey: string; readonly privateKey: string }
   /** host:port pairs of servers that may be called although they are not public. */
   readonly allow: readonly string[]
 }
@@ -21,6 +23,9 @@ const NEEDED = [
   'DARTWING_FAX_SECRET',
   'DARTWING_SMTP_URL',
   'DARTWING_MAIL_FROM',
+  'DARTWING_VAPID_SUBJECT',
+  'DARTWING_VAPID_PUBLIC_KEY',
+  'DARTWING_VAPID_PRIVATE_KEY',
 ] as const satisfies readonly DartwingVariable[]
 
 /** A service that the process needs has no address or key. */
@@ -57,6 +62,11 @@ export function addressesOf(settings: DartwingSettings, sandbox: SandboxVariable
       secret: value('DARTWING_FAX_SECRET'),
     },
     mail: { url: value('DARTWING_SMTP_URL'), from: value('DARTWING_MAIL_FROM') },
+    push: {
+      subject: value('DARTWING_VAPID_SUBJECT'),
+      publicKey: value('DARTWING_VAPID_PUBLIC_KEY'),
+      privateKey: value('DARTWING_VAPID_PRIVATE_KEY'),
+    },
     allow: value('DARTWING_ALLOW').split(',').filter(Boolean),
   }
 }

@@ -1,11 +1,18 @@
 // The sandbox: the outside services that Dartwing uses, on one port of this machine, and a mail server.
 // `millrace dev` starts it as a process of its own; tests start it in theirs.
 import { type Block, Mailboxes, type Mode, Received, Switches, startFront, startSmtp } from '@millrace/sandbox'
+import webPush from 'web-push'
 import type { SandboxVariables } from '../outside/addresses.ts'
 import { FAX_ACCOUNT, FaxService, type FaxServiceOptions } from './fax-service.ts'
+import { PushService } from './push-service.ts'
 import { Receivers } from './receivers.ts'
 
-const TITLES = { fax: 'Fax gateway', receivers: 'Webhook receivers', smtp: 'Mail server' } as const
+const TITLES = {
+  fax: 'Fax gateway',
+  push: 'Push service',
+  receivers: 'Webhook receivers',
+  smtp: 'Mail server',
+} as const
 export type ServiceName = keyof typeof TITLES
 
 export interface SandboxOptions {
@@ -20,6 +27,7 @@ export interface Sandbox {
   /** Of the control page. */
   readonly url: string
   readonly fax: FaxService
+  readonly push: PushService
   readonly receivers: Receivers
   readonly mailboxes: Mailboxes
   readonly received: Received<ServiceName>
@@ -35,7 +43,7 @@ export async function startSandbox({
   fax: faxOptions,
 }: SandboxOptions = {}): Promise<Sandbox> {
   const [switches, received, mailboxes] = [new Switches<ServiceName>(), new Received<ServiceName>(), new Mailboxes()]
-  const services = { fax: new FaxService(faxOptions), receivers: new Receivers() }
+  const services = { fax: new FaxService(faxOptions), push: new PushService(), receivers: new Receivers() }
   const smtp = await startSmtp({ mailboxes, received, switches, misbehaves })
   const front = await startFront({
     ...{ title: 'Sandbox of Dartwing', intro: INTRO, titles: TITLES, switches, received, services, port },
@@ -46,6 +54,8 @@ export async function startSandbox({
       mails: mailboxes.mails.map(({ raw: _, ...mail }) => mail),
     }),
   })
+  services.push.url = front.urlOf('push')
+  const vapid = webPush.generateVAPIDKeys()
   return {
     ...{ url: front.url, ...services, mailboxes, received },
     variables: {
@@ -55,6 +65,9 @@ export async function startSandbox({
       DARTWING_FAX_SECRET: FAX_ACCOUNT.secret,
       DARTWING_SMTP_URL: smtp.url,
       DARTWING_MAIL_FROM: 'dartwing@dartwing.example',
+      DARTWING_VAPID_SUBJECT: 'mailto:operators@dartwing.example',
+      DARTWING_VAPID_PUBLIC_KEY: vapid.publicKey,
+      DARTWING_VAPID_PRIVATE_KEY: vapid.privateKey,
       DARTWING_ALLOW: front.address,
     },
     set: (service, mode, setting) => switches.set(service, mode, setting),
@@ -68,7 +81,12 @@ export async function startSandbox({
 const INTRO =
   'These services stand in for the outside world of Dartwing. Nothing here leaves this machine. Break one, and watch whose jobs wait.'
 
-const blocksOf = ({ fax, receivers, mailboxes }: Pick<Sandbox, 'fax' | 'receivers' | 'mailboxes'>): Block[] => [
+const blocksOf = ({
+  fax,
+  push,
+  receivers,
+  mailboxes,
+}: Pick<Sandbox, 'fax' | 'push' | 'receivers' | 'mailboxes'>): Block[] => [
   {
     title: 'Faxes',
     empty: 'No fax yet.',
@@ -82,6 +100,11 @@ const blocksOf = ({ fax, receivers, mailboxes }: Pick<Sandbox, 'fax' | 'receiver
         ...(errorMessage === undefined ? [] : [errorMessage]),
       ],
     })),
+  },
+  {
+    title: 'Pushed to browsers',
+    empty: 'No message yet.',
+    rows: push.messages.slice(0, 50).map(({ at, text }) => ({ label: text, at })),
   },
   {
     title: 'Events at webhook receivers',

@@ -2,6 +2,7 @@
 import { EgressRefused, retryAfterMs, signWebhook } from '@millrace/egress'
 import { cancel, type Implementation, implement, type JobContext, snooze, Unrecoverable } from 'millrace'
 import { z } from 'zod'
+import { sendNotification } from '../contracts/critical.ts'
 import { dispatchWebhook } from '../contracts/default.ts'
 import { orgContext } from '../organization/org-context.ts'
 import type { DartwingSystem } from '../system.ts'
@@ -29,7 +30,7 @@ export const dispatchHandler = (system: DartwingSystem): Implementation =>
       return refused(ctx, { ...ids, status: null }, `The endpoint is disabled: ${found.disabledReason}`)
     const startedAt = performance.now()
     const response = await sent(system, { ...found, ...ids }, ctx).catch((error: unknown) =>
-      lastFailure(ctx, ids, error),
+      lastFailure(system, ctx, ids, error),
     )
     const { status } = response
     if (status === 429) return snooze(Math.min(LONGEST_WAIT_MS, retryAfterMs(response) ?? DEFAULT_WAIT_MS))
@@ -37,7 +38,7 @@ export const dispatchHandler = (system: DartwingSystem): Implementation =>
       await orgContext(ctx, (tx) => endpointDisable(tx, endpoint, 'It answered 410: it is gone.'))
       return refused(ctx, { ...ids, status }, 'The endpoint is gone (410), so it is disabled.')
     }
-    if (!response.ok) return lastFailure(ctx, { ...ids, status }, new Error(`The endpoint answered ${status}.`))
+    if (!response.ok) return lastFailure(system, ctx, { ...ids, status }, new Error(`The endpoint answered ${status}.`))
     const ms = Math.round(performance.now() - startedAt)
     return orgContext(
       ctx,
@@ -75,6 +76,7 @@ async function sent(
 
 /** A delivery that dies counts against its endpoint. */
 async function lastFailure(
+  system: DartwingSystem,
   ctx: JobContext,
   { status = null, ...ids }: Ids & { status?: number | null },
   error: unknown,
@@ -86,6 +88,12 @@ async function lastFailure(
       if (failures < MOST_FAILURES) return
       ctx.log.warn({ endpoint: ids.endpoint, failures }, 'the endpoint is disabled')
       await endpointDisable(tx, ids.endpoint, `${failures} deliveries in a row have failed.`)
+      const organization = ctx.tenant ?? ''
+      await system.millrace.enqueue(
+        sendNotification,
+        { organization, template: 'endpoint_disabled', about: ids.endpoint, to: 'admins' },
+        { tx },
+      )
     })
   }
   throw error
