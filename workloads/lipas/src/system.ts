@@ -4,11 +4,11 @@ import type { Logger, Millrace } from 'millrace'
 import { LipasDatabase } from './database/pool.ts'
 import { Router } from './diversity/routing.ts'
 import { Coverage } from './elevation/coverage.ts'
-import { Uptime } from './handlers/startup-delay.ts'
 import { type Emailer, openEmailer } from './mail/emailer.ts'
 import { type Addresses, allowedOf, type Mode } from './outside/addresses.ts'
 import { openSearch, type SearchClient } from './search/client.ts'
 import type { LipasSettings } from './settings.ts'
+import { Uptime } from './uptime.ts'
 import { UtpClient } from './utp/client.ts'
 
 export interface OpenSystem {

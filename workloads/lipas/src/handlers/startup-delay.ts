@@ -3,27 +3,9 @@
 // The platform's `initialDelay` counts once, from when a schedule is first written. This one holds back every run, also
 // of a tick that is made up after an outage.
 import { type Duration, type Implementation, type JobContext, snooze, toMs } from 'millrace'
+import type { Uptime } from '../uptime.ts'
 
 const MARGIN_MS = 10
-
-/** When the process of the worker began, by its monotonic clock: an upper bound of the worker's own start. */
-export class Uptime {
-  readonly #now: () => number
-  #startedAt: number
-
-  constructor(now: () => number = () => performance.now()) {
-    this.#now = now
-    this.#startedAt = now()
-  }
-
-  start(): void {
-    this.#startedAt = this.#now()
-  }
-
-  get ms(): number {
-    return this.#now() - this.#startedAt
-  }
-}
 
 export function afterStartup(delay: Duration, implementation: Implementation, uptime: Uptime): Implementation {
   const delayMs = toMs(delay, 'afterStartup(delay)')

@@ -2,7 +2,7 @@
 import { type Implementation, implement, type JobContext } from 'millrace'
 import { drain, fakeClock } from 'millrace/testing'
 import { expect, test } from 'vitest'
-import { Uptime } from '#src/handlers/startup-delay'
+import { Uptime } from '#src/uptime'
 import { type Lipas, setup } from '../support/lipas.ts'
 
 /** Reminders that belong to no place: due a day ago. */

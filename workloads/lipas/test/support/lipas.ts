@@ -4,13 +4,13 @@ import { createMillrace, type Implementation, type Logger, migrateProgram, type 
 import { type FakeClock, type RunJobOptions, runJob, testDatabase } from 'millrace/testing'
 import pg from 'pg'
 import { lipasHandlers } from '#src/handlers'
-import { Uptime } from '#src/handlers/startup-delay'
 import { lipas } from '#src/lipas'
 import { loadSampleData } from '#src/sandbox/load-sample-data'
 import { type SandboxOptions, startSandbox } from '#src/sandbox/server'
 import { lipasSchedules } from '#src/schedules'
 import { readSettings } from '#src/settings'
 import type { LipasSystem, Times } from '#src/system'
+import { Uptime } from '#src/uptime'
 import { freshDatabase } from '../../../../packages/engine/test/support/database.ts'
 
 export const silent: Logger = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }

@@ -4,8 +4,13 @@ import type { AddressInfo } from 'node:net'
 import { admin, nodeListener } from '@millrace/admin'
 import { type LipasSetup, setup } from './lipas.ts'
 
+export interface ServedSetup extends LipasSetup {
+  /** Default: one runs. */
+  readonly hasWorker?: boolean
+}
+
 /** While there is no token, whoever comes from this machine may do everything, as under `millrace dev`. */
-export async function served(options: LipasSetup = {}) {
+export async function served({ hasWorker = true, ...options }: ServedSetup = {}) {
   const t = await setup({ hasSampleData: true, ...options })
   const { routes = [], pages = [] } = t.workload
   const handler = admin(t.millrace, { routes, pages, isDevelopment: true })
@@ -14,7 +19,7 @@ export async function served(options: LipasSetup = {}) {
     listener(request, response).catch(() => response.destroy())
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  await t.work({ pollInterval: '250ms' })
+  if (hasWorker) await t.work({ pollInterval: '250ms' })
   return {
     ...t,
     origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
