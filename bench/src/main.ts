@@ -7,6 +7,7 @@ import { asTable, type Report } from './report.ts'
 import { CannotMeasure, type Suite } from './suite.ts'
 import { admin } from './suites/admin.ts'
 import { backlog } from './suites/backlog.ts'
+import { buffer } from './suites/buffer.ts'
 import { cost } from './suites/cost.ts'
 import { drain } from './suites/drain.ts'
 import { enqueue } from './suites/enqueue.ts'
@@ -29,6 +30,7 @@ import { workflow } from './suites/workflow.ts'
 const suites: readonly Suite[] = [
   admin,
   backlog,
+  buffer,
   cost,
   drain,
   enqueue,
