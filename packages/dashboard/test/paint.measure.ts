@@ -92,7 +92,11 @@ async function measured(page: Page, screen: string, url: string): Promise<Figure
   }))
   const { readable, slowest, shift } = await seenIn(page)
   return {
-    ...{ screen: screen || 'overview', firstPaint: Math.round(paints.first), readable: Math.round(readable) },
+    ...{
+      screen: screen || 'overview',
+      firstPaint: Math.round(paints.first),
+      readable: Math.round(Math.max(readable, paints.first)),
+    },
     ...{ key: slowest, shift: Math.round(shift * 1_000) / 1_000, requests: paints.requests },
   }
 }

@@ -41,10 +41,10 @@ export function RulesTable({ fairness }: { fairness: Fairness }) {
           {rules.map((rule) => (
             <tr key={`${rule.rule} ${rule.name} ${rule.by} ${rule.reason}`}>
               <th scope="row">{ruleName(rule)}</th>
-              <td className="r" data-title="tenants">
+              <td className="r" data-title={rule.tenants === 1 ? 'tenant' : 'tenants'}>
                 <Quantity value={rule.tenants} />
               </td>
-              <td className="r" data-title="jobs">
+              <td className="r" data-title={rule.jobs === 1 ? 'job' : 'jobs'}>
                 <Quantity value={rule.jobs} />
               </td>
               <td className="pl dim">

@@ -1,5 +1,6 @@
 // Tenants: who gets what share of a queue, who waits how long, and which rule holds whom.
 import { useSearch } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
 import { useTitle } from '../../app/title.ts'
 import { ask } from '../../data/queries.ts'
 import { useMay } from '../../data/session.tsx'
@@ -30,8 +31,16 @@ export function TenantsScreen() {
   if (known.data?.tenants.length === 0) return <NoTenants />
   return (
     <>
-      {may('queues.fairness') ? <Sharing asked={queue} /> : <Verdict>Tenants</Verdict>}
-      <AllTenants />
+      {may('queues.fairness') ? (
+        <Sharing asked={queue}>
+          <AllTenants />
+        </Sharing>
+      ) : (
+        <>
+          <Verdict>Tenants</Verdict>
+          <AllTenants />
+        </>
+      )}
     </>
   )
 }
@@ -52,14 +61,20 @@ function NoTenants() {
   )
 }
 
-function Sharing({ asked }: { asked: string | undefined }) {
+/** What stands below comes with it: it would be pushed down. */
+function Sharing({ asked, children }: { asked: string | undefined; children: ReactNode }) {
   const vitals = useLive(ask('health', 'vitals', {}), { topic: 'vitals' })
   const queues = (vitals.data?.queues ?? []).filter(({ queue }) => !SYSTEM.test(queue))
   const busiest = [...queues].sort((a, b) => b.waiting + b.running - (a.waiting + a.running))[0]?.queue
   const queue = asked ?? busiest
   const fairness = useLive({ ...ask('queues', 'fairness', { queue: queue ?? '' }), enabled: queue !== undefined })
   if (fairness.error && !fairness.data)
-    return <ErrorState what="The shares could not be read." error={fairness.error} onRetry={fairness.refetch} />
+    return (
+      <>
+        <ErrorState what="The shares could not be read." error={fairness.error} onRetry={fairness.refetch} />
+        {children}
+      </>
+    )
   if (!fairness.data || queue === undefined) return <Loading />
   const slaMs = queues.find((each) => each.queue === queue)?.slaMs ?? null
   return (
@@ -77,6 +92,7 @@ function Sharing({ asked }: { asked: string | undefined }) {
           <RulesTable fairness={fairness.data} />
         </>
       )}
+      {children}
     </>
   )
 }
