@@ -11,9 +11,8 @@ export async function firstStart({ database, millrace, logger }: LipasSystem): P
   const ids = await loadSampleData(database)
   if (ids.length === 0) return
   const options = { priority: LATER, createdBy: 'sample data' }
-  const places = ids.map((id) => ({ 'lipas-id': id }))
-  await millrace.enqueueMany(
-    [analysis, elevation].flatMap((job) => places.map((payload) => ({ job, payload, options }))),
-  )
+  // In turn: heights are limited to two jobs at a time, and analyses have the other slots meanwhile.
+  const jobs = ids.flatMap((id) => [analysis, elevation].map((job) => ({ job, payload: { 'lipas-id': id }, options })))
+  await millrace.enqueueMany(jobs)
   logger.info({ places: ids.length }, 'the sample data is in the register')
 }
