@@ -73,9 +73,11 @@ export interface Buffered {
 
 export type Settled =
   | { readonly status: 'waiting' }
-  | { readonly status: 'moved'; readonly jobId: string | null }
+  | { readonly status: 'moved'; readonly jobId: string }
   | { readonly status: 'rejected'; readonly code: string; readonly message: string }
   | { readonly status: 'lost' }
+  /** By `forget`. */
+  | { readonly status: 'forgotten' }
 
 export interface BufferState {
   /** What Redis holds; null: it cannot be asked. */
@@ -97,6 +99,7 @@ export interface BufferEvents {
 }
 
 const LOOK_MS = 1_000
+const FORGET_BATCH = 500
 const UUID_LENGTH = 36
 
 export function createBuffer(options: BufferOptions): SpikeBuffer {
@@ -208,9 +211,16 @@ export class SpikeBuffer extends EventEmitter<BufferEvents> implements AsyncDisp
     return result
   }
 
-  /** Forgets all entries of a tenant, rejected ones too: for the erasure of a tenant. */
+  /** Forgets all entries of a tenant, rejected ones too: for the erasure of a tenant. Answers how many there were. */
   async forget(tenant: string): Promise<number> {
-    return (await this.#streams.forget(tenant)) + (await forgetRejected(this.#db, this.name, tenant))
+    let forgotten = await forgetRejected(this.#db, this.name, tenant)
+    for (;;) {
+      const entries = await this.#streams.read(tenant, FORGET_BATCH)
+      if (entries.length === 0) return forgotten
+      forgotten += await this.#transfer.forget({ tenant, entries })
+      const streamIds = entries.map(({ streamId }) => streamId)
+      await this.#streams.done(tenant, streamIds, Date.now())
+    }
   }
 
   async state(): Promise<BufferState> {
@@ -290,7 +300,8 @@ export class SpikeBuffer extends EventEmitter<BufferEvents> implements AsyncDisp
     if (fate === undefined) return undefined
     const { jobId, code, message, isLost } = fate
     if (code !== null) return { status: 'rejected', code, message: message ?? '' }
-    return isLost ? { status: 'lost' } : { status: 'moved', jobId }
+    if (isLost) return { status: 'lost' }
+    return jobId === null ? { status: 'forgotten' } : { status: 'moved', jobId }
   }
 
   #tell({ moved, rejected }: Pick<Transferred, 'moved' | 'rejected'>): void {

@@ -56,7 +56,8 @@ export class Promises {
   }
 
   async #lookAt(tenant: string): Promise<LostRow[]> {
-    const list = this.#open.get(tenant) ?? []
+    // What is remembered after the question was sent is not judged by its answer.
+    const list = [...(this.#open.get(tenant) ?? [])]
     const [head] = await this.#streams.read(tenant, 1)
     const gone = list.filter(({ streamId }) => head === undefined || isBefore(streamId, head.streamId))
     const moved = await movedOf(

@@ -4,7 +4,6 @@ import { scriptNamed } from '../connection/script.ts'
 
 const add = scriptNamed('buffer_add')
 const done = scriptNamed('buffer_done')
-const forget = scriptNamed('buffer_forget')
 
 export interface StreamEntry {
   /** '<milliseconds>-<number>' by the clock of Redis. */
@@ -48,10 +47,6 @@ export class Streams {
   /** `at`: the tenant's new place in the row. Answers how many entries it has left. */
   done(tenant: string, streamIds: readonly string[], at: number): Promise<number> {
     return this.#redis.runScript(done, this.#keys(tenant), [tenant, String(at), ...streamIds])
-  }
-
-  forget(tenant: string): Promise<number> {
-    return this.#redis.runScript(forget, this.#keys(tenant), [tenant])
   }
 
   async count(): Promise<number> {

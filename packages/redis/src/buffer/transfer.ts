@@ -104,6 +104,13 @@ export class Transfer {
     })
   }
 
+  /** Marks entries as dealt with, so that no mover makes jobs of them and no process misses them. */
+  async forget({ tenant, entries }: TenantBatch): Promise<number> {
+    const rows = entries.map((entry) => readOf(tenant, entry, new Map()).row)
+    const taken = await this.#db.transaction((tx) => takeEntries(tx, this.#buffer, rows))
+    return taken.size
+  }
+
   /** Tries rejected entries again. What is refused again stays rejected. */
   async redrive(entryIds: readonly string[]): Promise<{ moved: MovedEntry[]; rejected: Rejection[] }> {
     const contracts = this.#contracts()
