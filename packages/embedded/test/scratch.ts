@@ -1,16 +1,16 @@
 import { chmod, mkdtemp, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { surveyHost } from '#src/host'
-import { temporaryRoot } from '#src/places'
+import { volatileRoot } from '#src/places'
 import { stopServer } from '#src/shutdown'
 
 export interface Scratch extends AsyncDisposable {
   readonly path: string
 }
 
-/** A directory that the user who runs Postgres can enter. Removed afterwards, with the server on `cluster` in it. */
+/** A directory that the user who runs Postgres can enter, in memory where there is room. Removed afterwards, with the server on `cluster` in it. */
 export async function scratchDirectory(): Promise<Scratch> {
-  const path = await mkdtemp(join(await temporaryRoot(await surveyHost(process.env)), 'millrace-scratch-'))
+  const path = await mkdtemp(join(await volatileRoot(await surveyHost(process.env)), 'millrace-scratch-'))
   await chmod(path, 0o755)
   const remove = async () => {
     await stopServer(join(path, 'cluster', 'data'), 'immediate')
