@@ -170,7 +170,7 @@ test('work that no notification tells of is found within the poll interval of it
   await worker.stop()
 })
 
-test('feeds are looked at every 5 minutes, forecasts and tags hourly, and weather alerts every 15 minutes', async () => {
+test('each schedule fires at its times', async () => {
   await using t = await setup()
   const minutes = (schedule: Schedule | undefined) => {
     const now = new Date('2026-11-18T00:00:00Z')
@@ -184,4 +184,12 @@ test('feeds are looked at every 5 minutes, forecasts and tags hourly, and weathe
   expect(of('weather-forecast')).toEqual([60, 120, 180, 240])
   expect(of('weather-alerts')).toEqual([15, 30, 45, 60])
   expect(of('ai-tagging')).toEqual([60, 120, 180, 240])
+  expect(of('inbound-email')).toEqual([1, 2, 3, 4])
+  expect(of('social-refresh')).toEqual([30, 60, 90, 120])
+  expect(of('click-rollup')).toEqual([5, 65, 125, 185])
+  expect(of('rank-recalculation')).toEqual([10, 70, 130, 190])
+  expect(of('listing-expiration').map((minute) => minute / 60)).toEqual([2, 26, 50, 74])
+  expect(of('sitemap-generation').map((minute) => minute / 60)).toEqual([3, 27, 51, 75])
+  // Sunday at four; 18 November is a Wednesday.
+  expect(of('link-health-check').map((minute) => minute / 1_440)).toEqual([4, 11, 18, 25].map((day) => day + 4 / 24))
 })
