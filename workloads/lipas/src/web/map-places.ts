@@ -12,7 +12,7 @@ export interface DrawnPlace {
 }
 
 /** Two saves may commit in another order than their revisions: look at so many again. */
-const LOOK_BACK = 50
+const LOOK_BACK = 10
 /** Areas below, points above all. */
 const RANK: Readonly<Record<SiteOnMap['kind'], number>> = { Polygon: 0, LineString: 1, Point: 2 }
 

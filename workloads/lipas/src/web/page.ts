@@ -81,7 +81,9 @@ async function panelOf(system: LipasSystem, { context, query }: Asked): Promise<
   const [id, cellId] = [query.get('site'), query.get('square')]
   if (id !== null) return (await sitePanel(system, context, id)) ?? unknownPlace(id)
   const found = cellId === null ? undefined : await squareOf(system.database, cellId)
-  return found === undefined ? noPlace : squareHtml(found, await offersOf(system.database, found))
+  return found === undefined
+    ? noPlace
+    : squareHtml(found, await offersOf(system.database, found), maySeeWork(context.caller))
 }
 
 async function resultsOf(system: LipasSystem, { millrace }: PageContext, query: string): Promise<Html> {
@@ -146,12 +148,16 @@ async function sitePanel(system: LipasSystem, context: PageContext, id: string):
 
 const viewOf = (system: LipasSystem, { caller }: PageContext) => ({
   timeZone: timeZoneOf(system),
+  maySeeWork: maySeeWork(caller),
   mayOperate: mayOperate(caller),
 })
 
-async function square(system: LipasSystem, { request }: Asked, id: string): Promise<Response> {
+async function square(system: LipasSystem, { request, context }: Asked, id: string): Promise<Response> {
   const found = await squareOf(system.database, decoded(id))
   if (found === undefined) throw new Refusal(404, 'not_found', `There is no inhabited square ${id}.`)
   const offers = await offersOf(system.database, found)
-  return represented(request, { html: () => squareHtml(found, offers), json: () => squareDocument(found, offers) })
+  return represented(request, {
+    html: () => squareHtml(found, offers, maySeeWork(context.caller)),
+    json: () => squareDocument(found, offers),
+  })
 }

@@ -8,6 +8,7 @@ import { day } from './time-words.ts'
 
 export interface PanelView {
   readonly timeZone: string
+  readonly maySeeWork: boolean
   readonly mayOperate: boolean
 }
 
@@ -37,7 +38,7 @@ export function panelHtml({ site, square, offers }: SiteDetails, view: PanelView
 <p class="facts">${typeName} ${statusTag(status)} <span class="faint">place ${lipasId}, saved ${day(eventDate, view.timeZone)}</span></p>
 ${view.mayOperate ? form(site) : html`<p class="dim"><a href="admin/login">Log in</a> as an operator to change this place.</p>`}
 <h3>Elevation</h3>${profileHtml(site)}
-<h3>Nearest offers</h3>${offersHtml(square, offers)}`
+<h3>Nearest offers</h3>${offersHtml(square, offers, view.maySeeWork)}`
 }
 
 function form({ lipasId, name, status }: Site): Html {

@@ -13,20 +13,20 @@ export interface Offer {
 /** So few people could be known by name. */
 export const FEWEST_PEOPLE = 10
 
-export function squareHtml(square: SquareDetails, offers: readonly Offer[]): Html {
+export function squareHtml(square: SquareDetails, offers: readonly Offer[], maySeeWork: boolean): Html {
   const people =
     square.population < FEWEST_PEOPLE
       ? `fewer than ${FEWEST_PEOPLE} people`
       : `${square.population.toLocaleString('en-GB')} people`
-  return html`<h2 tabindex="-1">Square ${square.cellId}</h2><p class="facts">250 by 250 m, ${people}</p>${offersHtml(square, offers)}`
+  return html`<h2 tabindex="-1">Square ${square.cellId}</h2><p class="facts">250 by 250 m, ${people}</p>${offersHtml(square, offers, maySeeWork)}`
 }
 
-export function offersHtml(square: SquareDetails | undefined, offers: readonly Offer[]): Html {
+export function offersHtml(square: SquareDetails | undefined, offers: readonly Offer[], maySeeWork: boolean): Html {
   if (square === undefined) return html`<p class="dim">Nobody lives within 2 km, so no square is computed here.</p>`
   if (square.index === null)
     return html`<p class="dim">The square has not been computed yet. Its first <code>analysis</code> waits or runs.</p>`
-  const by =
-    square.jobId === null ? '' : html` <a class="faint" href="admin/jobs/${square.jobId}">job ${square.jobId}</a>`
+  const job = html` <a class="faint nw" href="admin/jobs/${square.jobId}">job ${square.jobId}</a>`
+  const by = square.jobId === null || !maySeeWork ? '' : job
   return html`<p>Diversity index <b>${square.index.toFixed(1)}</b> in <a href="lipas?square=${encodeURIComponent(square.cellId)}" data-square="${square.cellId}">square ${square.cellId}</a>${by}</p>
 <table class="offers"><caption class="vh">Nearest place of each category</caption><thead><tr><th scope="col">category</th><th scope="col">nearest</th><th scope="col" class="n">metres</th><th scope="col" class="n">counts</th></tr></thead>
 <tbody>${offers.map(row)}</tbody></table>`
