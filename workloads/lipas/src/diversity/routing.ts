@@ -2,6 +2,7 @@
 import { type EgressFetch, readJson } from '@millrace/egress'
 import { z } from 'zod'
 import { type Point, toWorld } from '../geometry/projection.ts'
+import { askedToWait } from '../outside/asked-to-wait.ts'
 import { CallFailed } from '../outside/call-failed.ts'
 
 const SERVICE = 'The router'
@@ -38,7 +39,10 @@ export class Router {
       const response = await this.#fetch(this.#urlOf(sources, destinations), { signal, budget: BUDGET })
       if (response.ok) return tableOf(await readJson(response), sources.length, destinations.length)
       await response.body?.cancel()
-      throw new CallFailed(`${SERVICE} answered ${response.status}.`, response.status)
+      throw (
+        askedToWait(response, { service: SERVICE }) ??
+        new CallFailed(`${SERVICE} answered ${response.status}.`, response.status)
+      )
     } catch (error) {
       throw CallFailed.from(error, SERVICE)
     }

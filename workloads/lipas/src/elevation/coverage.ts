@@ -1,8 +1,10 @@
 // The elevation service: a Web Coverage Service (WCS 2.0.1) that sends pieces of the 2 m elevation model as GeoTIFF.
 import type { EgressFetch } from '@millrace/egress'
 import { Unrecoverable } from 'millrace'
+import { limits } from '../contracts.ts'
 import type { Bounds } from '../geometry/bounds.ts'
 import type { Addresses } from '../outside/addresses.ts'
+import { askedToWait } from '../outside/asked-to-wait.ts'
 import { CallFailed } from '../outside/call-failed.ts'
 import { elevationRequests } from '../telemetry/metrics.ts'
 import { Raster, RasterUnusable } from './raster.ts'
@@ -41,7 +43,9 @@ export class Coverage {
     })
     const type = response.headers.get('content-type') ?? ''
     if (response.ok && type.startsWith('image/tiff')) return Raster.read(await response.arrayBuffer(), bounds)
-    throw failureOf({ status: response.status, type, text: await response.text() })
+    const wait = askedToWait(response, { service: SERVICE, limit: limits.elevation.name })
+    const text = await response.text()
+    throw wait ?? failureOf({ status: response.status, type, text })
   }
 
   #urlOf({ minEast, minNorth, maxEast, maxNorth }: Bounds): URL {

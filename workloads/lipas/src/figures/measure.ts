@@ -36,7 +36,7 @@ interface Surroundings {
   readonly sandbox: RunningSandbox
 }
 
-const MAIL_EVERY_MS = 250
+const MAIL_EVERY_MS = 500
 const LOOK_EVERY_MS = 50
 const quiet: Logger = { debug: () => {}, info: () => {}, warn: () => {}, error: (...args) => console.error(...args) }
 

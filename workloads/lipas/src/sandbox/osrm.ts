@@ -8,8 +8,6 @@ const MOST_COORDINATES = 100
 const METRES_PER_SECOND = 1.25
 
 export class Osrm implements Service {
-  /** Tables that were sent. */
-  tables = 0
   #graph: { readonly streets: Streets; readonly walks: Walks } | undefined
 
   answer({ path, query }: Call): Answer {
@@ -26,7 +24,6 @@ export class Osrm implements Service {
     const [sources, destinations] = [chosen(query, 'sources', points), chosen(query, 'destinations', points)]
     if (sources === undefined || destinations === undefined)
       return refusal('InvalidOptions', 'sources and destinations are places in the list of coordinates.')
-    this.tables += 1
     return this.#table(sources.map(toPlane), destinations.map(toPlane), query.get('annotations') ?? 'duration')
   }
 

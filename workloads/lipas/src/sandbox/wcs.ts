@@ -25,13 +25,6 @@ export interface WcsOptions {
 export class Wcs implements Service {
   /** What is wrong with every answer from now on. */
   fault: Fault | undefined
-  /** How long an answer takes. */
-  latencyMs = 0
-  /** Pieces of the model that were sent. */
-  coverages = 0
-  /** Requests that were being answered at the same time, at most. */
-  mostAtOnce = 0
-  #atOnce = 0
   #answers = 0
   readonly #misbehaves: boolean
 
@@ -42,15 +35,8 @@ export class Wcs implements Service {
   async answer(call: Call): Promise<Answer> {
     this.#answers += 1
     if (this.#misbehaves && this.#answers % FAILS_EVERY === 0) return text(503, 'Service Unavailable')
-    this.#atOnce += 1
-    this.mostAtOnce = Math.max(this.mostAtOnce, this.#atOnce)
-    try {
-      if (this.fault === 'silent') await new Promise(() => {})
-      await new Promise((resolve) => setTimeout(resolve, this.latencyMs))
-      return this.#answerTo(call)
-    } finally {
-      this.#atOnce -= 1
-    }
+    if (this.fault === 'silent') await new Promise(() => {})
+    return this.#answerTo(call)
   }
 
   limited(): Answer {
@@ -81,7 +67,6 @@ export class Wcs implements Service {
     if (!isCovered(bounds)) return exception(404, 'InvalidSubsetting', 'The box is not in the coverage.')
     if (this.fault === 'html')
       return { status: 200, headers: { 'content-type': 'text/html' }, body: '<!doctype html><h1>Maintenance</h1>' }
-    this.coverages += 1
     const sent = this.fault === 'another-box' ? moved(bounds, 250) : bounds
     const tiff = geotiff(sent, CELL, render(sent))
     const body = this.fault === 'cut-off' ? tiff.subarray(0, Math.floor(tiff.length * 0.6)) : tiff

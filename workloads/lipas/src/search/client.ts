@@ -160,12 +160,15 @@ class ElasticSearch implements SearchClient {
       { index: { _id: id, version, version_type: EXTERNAL } as const },
       source,
     ])
-    const { items } = await this.#client
-      .bulk({ index: INDICES[index].name, operations }, { ...call })
-      .catch(SearchFailed.rethrow)
+    const answer = await this.#client.bulk({ index: INDICES[index].name, operations }, { ...call }).catch((error) => {
+      if (error instanceof errors.ResponseError && error.statusCode === TOO_MANY) return undefined
+      throw SearchFailed.from(error)
+    })
+    // The service did not even look at it.
+    if (answer === undefined) return { written: 0, older: 0, tooMany: documents }
     const tooMany: Document[] = []
     let [written, older] = [0, 0]
-    for (const [at, { index: item }] of items.entries()) {
+    for (const [at, { index: item }] of answer.items.entries()) {
       const { status = 500, error } = item ?? {}
       if (status < 300) written += 1
       else if (status === CONFLICT) older += 1

@@ -1,7 +1,8 @@
 // The partner for outdoor data: one POST for each webhook job, under an OAuth2 token.
-import { type EgressFetch, retryAfterMs } from '@millrace/egress'
-import { RetryAfter, Unrecoverable } from 'millrace'
+import type { EgressFetch } from '@millrace/egress'
+import { Unrecoverable } from 'millrace'
 import type { Addresses } from '../outside/addresses.ts'
+import { askedToWait } from '../outside/asked-to-wait.ts'
 import type { Entry } from './entries.ts'
 import { UtpToken } from './token.ts'
 
@@ -15,7 +16,6 @@ export interface Told {
 const BUDGET = { headersMs: 20_000, totalMs: 30_000, maxBytes: 1_000_000, maxRedirects: 0 }
 /** They say that the partner will never take this body. */
 const REFUSALS = [400, 404, 422]
-const PAUSE_MS = 30_000
 
 export class UtpClient {
   readonly #utp: Addresses['utp']
@@ -59,11 +59,8 @@ export class UtpClient {
 
 function failureOf(response: Response): Error {
   const { status } = response
-  const asked = retryAfterMs(response)
-  if (status === 429 || (status === 503 && asked !== undefined)) {
-    const message = `The partner answered ${status} and asks to wait.`
-    return Object.assign(new RetryAfter(asked ?? PAUSE_MS, message, { limit: 'utp' }), { status })
-  }
+  const wait = askedToWait(response, { service: 'The partner', limit: 'utp' })
+  if (wait !== undefined) return wait
   if (REFUSALS.includes(status)) return new Unrecoverable(`The partner refused the objects with ${status}.`)
   return Object.assign(new Error(`The partner answered ${status}.`), { status })
 }

@@ -35,7 +35,7 @@ test('a place beyond the river is as far as the way over the bridge', () => {
   expect(osrm.metres(near, other)).toBeLessThan(1_500)
 })
 
-test('a router that fails, fails the attempt without its address, and one that sends another table does', async () => {
+test('a router that asks to wait is waited for; one that fails, or sends another table, fails the attempt', async () => {
   await using t = await setup({ hasSampleData: true })
   const { osrm } = t.sandbox
   const { id } = await t.millrace.enqueueByType('analysis', { 'lipas-id': 123 })
@@ -45,6 +45,9 @@ test('a router that fails, fails the attempt without its address, and one that s
     await t.millrace.runNow(id, { by: 'test' })
     return report.failure.message
   }
+  t.sandbox.set('osrm', 'limited')
+  expect(await drain(t.millrace, [t.handler('analysis')])).toMatchObject([{ outcome: 'snoozed', delayMs: 2_000 }])
+  await t.millrace.runNow(id, { by: 'test' })
   t.sandbox.set('osrm', 'down')
   expect(await attempt()).toBe('The router answered 503.')
   t.sandbox.set('osrm', 'ok')

@@ -1,6 +1,6 @@
 // The elevation job on the sample municipality, against a server that renders its terrain.
 import { randomUUID } from 'node:crypto'
-import { assert, expect, test } from 'vitest'
+import { assert, expect, test, vi } from 'vitest'
 import { climbOf } from '#src/elevation/profile'
 import { verticesOf } from '#src/geometry/feature'
 import { type Point, toPlane, toWorld } from '#src/geometry/projection'
@@ -57,17 +57,32 @@ test('the ridge route climbs and falls as the terrain does, within 1 %', async (
 
 test('at most 4 requests at a time go out for a job, and 8 for all', async () => {
   await using t = await setup({ hasSampleData: true })
-  t.sandbox.wcs.latencyMs = 40
+  const { wcs } = t.sandbox
+  const real = wcs.answer.bind(wcs)
+  let [atOnce, most] = [0, 0]
+  let open = () => {}
+  const opened = new Promise<void>((resolve) => {
+    open = resolve
+  })
+  wcs.answer = async (call) => {
+    most = Math.max(most, ++atOnce)
+    await opened
+    return real(call).finally(() => {
+      atOnce -= 1
+    })
+  }
   const routes = await t.sql<{ id: number }>(
     `select lipas_id as id from lipas.sports_site order by length(geometries::text) desc offset 32 limit 4`,
   )
-  await run(t, routes[0]?.id ?? 0)
-  expect(t.sandbox.wcs.mostAtOnce).toBe(4)
+  const one = run(t, routes[0]?.id ?? 0)
+  await vi.waitUntil(() => atOnce === 4, { timeout: 20_000 })
   const jobs = await Promise.all(routes.map(({ id }) => t.millrace.enqueueByType('elevation', { 'lipas-id': id })))
   await t.work()
+  await vi.waitUntil(() => atOnce === 8, { timeout: 20_000 })
+  open()
+  expect((await one).outcome).toBe('completed')
   for (const { id } of jobs) expect((await t.millrace.result(id, { timeout: '30s' })).status).toBe('completed')
-  expect(t.sandbox.wcs.mostAtOnce).toBeGreaterThan(4)
-  expect(t.sandbox.wcs.mostAtOnce).toBeLessThanOrEqual(8)
+  expect(most).toBe(8)
 })
 
 const failures: ReadonlyArray<[what: string, fault: Fault | 'down', told: RegExp]> = [
@@ -92,6 +107,13 @@ test('every wrong answer fails the attempt, and no part of the geometry is store
   const vertices = await heightsStored(t, RIDGE)
   expect(vertices.every(({ length }) => length === 2)).toBe(true)
   expect(await siteOf(t.system.database, RIDGE)).toMatchObject({ elevation: null, elevationOf: null })
+})
+
+test('a service that asks to wait is waited for, and no attempt is used', async () => {
+  await using t = await setup({ hasSampleData: true })
+  t.sandbox.set('wcs', 'limited')
+  for (let i = 0; i < 6; i += 1) expect(await run(t, 123)).toMatchObject({ outcome: 'snoozed', delayMs: 2_000 })
+  expect(await t.millrace.breakers.get('elevation-service')).toMatchObject({ state: 'closed' })
 })
 
 test('a service that answers nothing fails the attempt when its time is over', async () => {

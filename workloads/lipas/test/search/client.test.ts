@@ -40,6 +40,15 @@ test('only those items of a bulk are sent again that the service was too busy fo
   expect([...seen.values()]).toEqual([2, 1, 2, 1, 2, 1, 2, 1, 2, 1])
 })
 
+test('a whole bulk that the service was too busy for is sent again', async () => {
+  const { client, server } = await setup()
+  const real = server.answer.bind(server)
+  let bulks = 0
+  server.answer = (call) => (call.path.endsWith('/_bulk') && ++bulks < 3 ? server.limited() : real(call))
+  expect(await client.bulk('sites', [site(1, 'One'), site(2, 'Two')])).toEqual({ written: 2, older: 0 })
+  expect(bulks).toBe(3)
+})
+
 test('a service that stays too busy fails the call, with how many documents are left', async () => {
   const { client, server } = await setup()
   server.rejectsItem = (id) => id === '3'
