@@ -8,6 +8,7 @@ import { addressesOf, mayUseSandbox, missing, type SandboxVariables } from './ou
 import { dartwingPage } from './page/page.ts'
 import { dartwingRoutes } from './routes.ts'
 import { type DartwingSettings, readSettings } from './settings.ts'
+import { syncPage } from './sync/devices.ts'
 import { DartwingSystem } from './system.ts'
 import { dartwingMetrics } from './telemetry/metrics.ts'
 
@@ -46,7 +47,7 @@ export function dartwing(options: DartwingOptions = {}): Workload {
     handlers: options.handlers?.(system) ?? [],
     metrics: dartwingMetrics,
     routes: dartwingRoutes(system),
-    pages: [dartwingPage(system)],
+    pages: [syncPage(), dartwingPage(system)],
     schedules: dartwingSchedules(settings),
     tenantRole: TENANT_ROLE,
     start: (context) => start(system, context, options),
@@ -73,7 +74,10 @@ async function start(system: DartwingSystem, context: StartContext, options: Dar
     system.open({ ...context, addresses, sandboxUrl: sandbox?.url })
     if (sandbox !== undefined) {
       await options.sampleData?.(system, sandbox.url)
-      announce('Sandbox', `${sandbox.url} stands in for fax gateway, mail server and webhook receivers`)
+      announce(
+        'Sandbox',
+        `${sandbox.url} stands in for fax gateway, Keycloak, push service, mail server and webhook receivers`,
+      )
     }
   } catch (error) {
     await stop()

@@ -15,6 +15,10 @@ const variables = z.object({
   DARTWING_FAX_SECRET: text,
   DARTWING_SMTP_URL: z.url({ protocol: /^smtps?$/, error: 'expected an address like smtp://user:password@host:587' }),
   DARTWING_MAIL_FROM: z.email('expected an e-mail address'),
+  DARTWING_KEYCLOAK_URL: address,
+  DARTWING_KEYCLOAK_REALM: text,
+  DARTWING_KEYCLOAK_CLIENT_ID: text,
+  DARTWING_KEYCLOAK_CLIENT_SECRET: text,
   DARTWING_VAPID_SUBJECT: z.string().regex(/^(mailto:|https:)/, 'expected mailto: or https: with an address of yours'),
   DARTWING_VAPID_PUBLIC_KEY: z
     .string()

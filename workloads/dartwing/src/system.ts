@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createEgress, type Egress } from '@millrace/egress'
 import type { Logger, Millrace } from 'millrace'
+import { Keycloak } from './auth/keycloak.ts'
 import { Database } from './database.ts'
 import { type Emailer, openEmailer } from './email/emailer.ts'
 import { FaxGateway } from './fax/gateway.ts'
@@ -28,6 +29,7 @@ interface Callers {
   readonly emailer: Emailer
   readonly fax: FaxGateway
   readonly pusher: Pusher
+  readonly keycloak: Keycloak
 }
 
 export class DartwingSystem {
@@ -83,6 +85,10 @@ export class DartwingSystem {
     return this.#callers().emailer
   }
 
+  get keycloak(): Keycloak {
+    return this.#callers().keycloak
+  }
+
   get pusher(): Pusher {
     return this.#callers().pusher
   }
@@ -123,5 +129,6 @@ function callersOf(addresses: Addresses): Callers {
     emailer: openEmailer(addresses.mail),
     fax: new FaxGateway(addresses.fax, egress.fetch),
     pusher: new Pusher(addresses.push, egress.fetch),
+    keycloak: new Keycloak(addresses.keycloak, egress.fetch),
   }
 }

@@ -18,6 +18,12 @@ test.each([
   expect(() => readSettings({ [name]: value })).toThrow(problem)
 })
 
+test('half a key pair is refused, and the other half is named', () => {
+  expect(() => readSettings({ DARTWING_VAPID_PUBLIC_KEY: 'B'.repeat(87) })).toThrow(
+    'DARTWING_VAPID_PRIVATE_KEY is missing',
+  )
+})
+
 test('every mistake is told at once', () => {
   expect(() => readSettings({ DARTWING_A: '1', DARTWING_SANDBOX: 'maybe' })).toThrow(
     /DARTWING_A is not[\s\S]*DARTWING_SANDBOX: expected on or off/,

@@ -29,6 +29,16 @@ export const sendEmail = defineMethod('dartwing_core.email.send', {
   examples: [{ organization, email: '1' }],
 })
 
+/** Merges what a device changed while it was offline. A device's deltas run one after another. */
+export const processDelta = defineMethod('dartwing_core.sync.process_delta', {
+  payload: { device: z.string().regex(/^[a-z0-9-]{1,40}$/), delta: z.uuid() },
+  result: z.strictObject({ applied: z.int(), unchanged: z.int(), conflicts: z.int(), serverSeq: z.number() }),
+  order: { key: ({ device }) => device, onDead: 'continue' },
+  dedupe: { key: ({ delta }) => delta },
+  attributes: ['device', 'delta'],
+  examples: [{ organization, device: 'phone-1', delta: '7f3c1a52-3b0e-4a64-9c4e-0d2f8f1b6a11' }],
+})
+
 /** Sets fields of many records of one kind. No queue lists it, so it runs in `default`. */
 export const updateDocuments = defineMethod('dartwing_core.crud.update_documents', {
   payload: {

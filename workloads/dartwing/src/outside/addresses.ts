@@ -7,6 +7,12 @@ export type Mode = 'dev' | 'work' | 'admin'
 export interface Addresses {
   readonly fax: { readonly url: string; readonly project: string; readonly key: string; readonly secret: string }
   readonly mail: { readonly url: string; readonly from: string }
+  readonly keycloak: {
+    readonly url: string
+    readonly realm: string
+    readonly clientId: string
+    readonly clientSecret: string
+  }
   /** By which push services know us. */
   readonly push: { readonly subject: string; readonly publicKey: string; readonly privateKey: string }
   /** host:port pairs of servers that may be called although they are not public. */
@@ -23,6 +29,10 @@ const NEEDED = [
   'DARTWING_FAX_SECRET',
   'DARTWING_SMTP_URL',
   'DARTWING_MAIL_FROM',
+  'DARTWING_KEYCLOAK_URL',
+  'DARTWING_KEYCLOAK_REALM',
+  'DARTWING_KEYCLOAK_CLIENT_ID',
+  'DARTWING_KEYCLOAK_CLIENT_SECRET',
   'DARTWING_VAPID_SUBJECT',
   'DARTWING_VAPID_PUBLIC_KEY',
   'DARTWING_VAPID_PRIVATE_KEY',
@@ -62,6 +72,12 @@ export function addressesOf(settings: DartwingSettings, sandbox: SandboxVariable
       secret: value('DARTWING_FAX_SECRET'),
     },
     mail: { url: value('DARTWING_SMTP_URL'), from: value('DARTWING_MAIL_FROM') },
+    keycloak: {
+      url: value('DARTWING_KEYCLOAK_URL').replace(/\/$/, ''),
+      realm: value('DARTWING_KEYCLOAK_REALM'),
+      clientId: value('DARTWING_KEYCLOAK_CLIENT_ID'),
+      clientSecret: value('DARTWING_KEYCLOAK_CLIENT_SECRET'),
+    },
     push: {
       subject: value('DARTWING_VAPID_SUBJECT'),
       publicKey: value('DARTWING_VAPID_PUBLIC_KEY'),
@@ -72,7 +88,10 @@ export function addressesOf(settings: DartwingSettings, sandbox: SandboxVariable
 }
 
 /** Of every address that goes through the egress, for its allow-list. */
-export function allowedOf({ fax, allow }: Addresses): string[] {
-  const { hostname, port, protocol } = new URL(fax.url)
-  return [...new Set([`${hostname}:${port || (protocol === 'https:' ? 443 : 80)}`, ...allow])]
+export function allowedOf({ fax, keycloak, allow }: Addresses): string[] {
+  const own = [fax.url, keycloak.url].map((url) => {
+    const { hostname, port, protocol } = new URL(url)
+    return `${hostname}:${port || (protocol === 'https:' ? 443 : 80)}`
+  })
+  return [...new Set([...own, ...allow])]
 }

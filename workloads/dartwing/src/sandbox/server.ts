@@ -4,6 +4,7 @@ import { type Block, Mailboxes, type Mode, Received, Switches, startFront, start
 import webPush from 'web-push'
 import type { SandboxVariables } from '../outside/addresses.ts'
 import { FAX_ACCOUNT, FaxService, type FaxServiceOptions } from './fax-service.ts'
+import { KEYCLOAK, type KeycloakOptions, type KeycloakStandIn, startKeycloak } from './keycloak.ts'
 import { PushService } from './push-service.ts'
 import { Receivers } from './receivers.ts'
 
@@ -21,6 +22,7 @@ export interface SandboxOptions {
   /** Whether services fail now and then by themselves. Default true. */
   readonly misbehaves?: boolean
   readonly fax?: FaxServiceOptions
+  readonly keycloak?: KeycloakOptions
 }
 
 export interface Sandbox {
@@ -29,6 +31,7 @@ export interface Sandbox {
   readonly fax: FaxService
   readonly push: PushService
   readonly receivers: Receivers
+  readonly keycloak: KeycloakStandIn
   readonly mailboxes: Mailboxes
   readonly received: Received<ServiceName>
   /** They point a program to this sandbox. */
@@ -41,8 +44,10 @@ export async function startSandbox({
   misbehaves = true,
   port = 0,
   fax: faxOptions,
+  keycloak: keycloakOptions,
 }: SandboxOptions = {}): Promise<Sandbox> {
   const [switches, received, mailboxes] = [new Switches<ServiceName>(), new Received<ServiceName>(), new Mailboxes()]
+  const keycloak = await startKeycloak(keycloakOptions)
   const services = { fax: new FaxService(faxOptions), push: new PushService(), receivers: new Receivers() }
   const smtp = await startSmtp({ mailboxes, received, switches, misbehaves })
   const front = await startFront({
@@ -57,7 +62,7 @@ export async function startSandbox({
   services.push.url = front.urlOf('push')
   const vapid = webPush.generateVAPIDKeys()
   return {
-    ...{ url: front.url, ...services, mailboxes, received },
+    ...{ url: front.url, ...services, keycloak, mailboxes, received },
     variables: {
       DARTWING_FAX_URL: front.urlOf('fax'),
       DARTWING_FAX_PROJECT: FAX_ACCOUNT.project,
@@ -65,13 +70,18 @@ export async function startSandbox({
       DARTWING_FAX_SECRET: FAX_ACCOUNT.secret,
       DARTWING_SMTP_URL: smtp.url,
       DARTWING_MAIL_FROM: 'dartwing@dartwing.example',
+      DARTWING_KEYCLOAK_URL: keycloak.url,
+      DARTWING_KEYCLOAK_REALM: KEYCLOAK.realm,
+      DARTWING_KEYCLOAK_CLIENT_ID: KEYCLOAK.clientId,
+      DARTWING_KEYCLOAK_CLIENT_SECRET: KEYCLOAK.clientSecret,
       DARTWING_VAPID_SUBJECT: 'mailto:operators@dartwing.example',
       DARTWING_VAPID_PUBLIC_KEY: vapid.publicKey,
       DARTWING_VAPID_PRIVATE_KEY: vapid.privateKey,
-      DARTWING_ALLOW: front.address,
+      DARTWING_ALLOW: `${front.address},${new URL(keycloak.url).host}`,
     },
     set: (service, mode, setting) => switches.set(service, mode, setting),
     async stop() {
+      await keycloak.stop()
       await front.stop()
       await smtp.stop()
     },
