@@ -37,8 +37,6 @@ const searched = [
   'packages/engine/src',
   'packages/engine/src/store',
   'packages/engine/src/store/sql',
-  // Of the table of what LIPAS must do.
-  'workloads/lipas/test',
 ]
 
 /** Names that stand for files somebody might write. */
@@ -69,7 +67,9 @@ describe.each(pages)('%s', (page) => {
     const names = [...text.matchAll(/`([\w.@-]+(?:\/[\w.@-]+)*\.(?:ts|js|sql|json|md))`/g)].map(
       (match) => match[1] as string,
     )
-    const places = [...searched, dirname(page), join(dirname(page), 'src')]
+    // The table of what a workload must do names its tests.
+    const tests = join(dirname(page).replace(/^docs\//, ''), 'test')
+    const places = [...searched, dirname(page), join(dirname(page), 'src'), tests]
     const isThere = (name: string) => places.some((place) => existsSync(join(root, place, name)))
     expect(names.filter((name) => !examples.includes(name) && !isThere(name))).toEqual([])
   })
