@@ -25,6 +25,23 @@ test('a job that waits says why, and the right button lets it run', async () => 
   await page.getByRole('region', { name: 'Result' }).getByText('measured').waitFor()
 })
 
+test('a job whose tenant has no slot left is expected when a run ends, and starts then', async () => {
+  await using millrace = clientOf(inject('systemDatabase'))
+  const tenant = 'one-slot-shop'
+  await millrace.tenants.set(tenant, { maxSlots: 1 }, { by: 'ann' })
+  const { id: holder } = await millrace.enqueue(experiment, { holds: true }, { tenant })
+  await waitFor(() => millrace.job(holder), 'processing')
+  const { id } = await millrace.enqueue(experiment, { note: 'the next one' }, { tenant })
+  await using opened = await browse(`/admin/jobs/${id}`, { as: 'operator' })
+  const { page } = opened
+  const why = page.getByRole('region', { name: 'Why is it not running?' })
+  await page.getByRole('heading', { level: 1, name: /its tenant holds all the slots/ }).waitFor()
+  await why.getByText('Each run that ends frees a place. No job of its tenant comes first').waitFor()
+  await why.getByRole('button', { name: `Let ${tenant} hold 2 slots` }).waitFor()
+  await millrace.cancel(holder, { by: 'ann' })
+  await page.getByRole('heading', { level: 1, name: `Job ${id} is completed` }).waitFor()
+})
+
 test('a dead job is tried again with an edited payload', async () => {
   await using millrace = clientOf(inject('systemDatabase'))
   const { id } = await millrace.enqueue(experiment, { fails: 'the sample is contaminated', note: 'kept' })

@@ -8,6 +8,8 @@ const payload = z.object({
   fails: z.string().optional(),
   /** Writes so many lines to its log. */
   lines: z.int().optional(),
+  /** Runs until somebody cancels it. */
+  holds: z.boolean().optional(),
   note: z.string().optional(),
 })
 
@@ -19,7 +21,9 @@ export const experiment = defineJob({
 })
 
 export const labHandlers = [
-  implement(experiment, async ({ fails, lines = 0 }, { log }) => {
+  implement(experiment, async ({ fails, holds, lines = 0 }, { log, signal }) => {
+    if (holds) await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }))
+    signal.throwIfAborted()
     for (let line = 1; line <= lines; line++) log.info({ line }, `line ${line}`)
     if (fails !== undefined) throw new Unrecoverable(fails)
     return { measured: true }

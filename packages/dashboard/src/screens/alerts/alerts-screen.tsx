@@ -61,7 +61,10 @@ function Head({ alerts, standing }: { alerts: Alerts; standing: Standing | undef
           <span className="t-fail">{counted(standing.overdue, 'escalation')} without an answer in time</span>
         ),
         standing && standing.undeliverable > 0 && (
-          <span className="t-fail">{counted(standing.undeliverable, 'escalation')} refused by their channel</span>
+          <span className="t-fail">
+            {counted(standing.undeliverable, 'escalation')} refused by {standing.undeliverable === 1 ? 'its' : 'their'}{' '}
+            channel
+          </span>
         ),
       ]}
     >

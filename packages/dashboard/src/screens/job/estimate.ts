@@ -14,3 +14,13 @@ export function turnMs({ others, ended }: Ahead, own: number): number | null {
   const before = others.reduce((sum, [, jobs]) => sum + Math.min(jobs, own + 1), own)
   return (before / ended) * PACE_MS
 }
+
+const FREED_BY_RUNS = new Set(['share', 'limit', 'key_limit', 'semaphore'])
+
+/** Whether all that holds it ends by itself, with the runs that have its place now. */
+export const isFreedByRuns = ({ reasons }: Explanation): boolean =>
+  reasons.length > 0 && reasons.every(({ mechanism, until }) => until === null && FREED_BY_RUNS.has(mechanism))
+
+/** Until so many runs have ended, if they go on as in the span; null: none has. */
+export const paceMs = ({ before, runs, spanMs }: { before: number; runs: number; spanMs: number }): number | null =>
+  runs === 0 ? null : (before / runs) * spanMs

@@ -4,6 +4,7 @@ import { useMay } from '../../data/session.tsx'
 import { useLive } from '../../data/use-live.ts'
 import { Link } from '../../ui/link.tsx'
 import { Duration } from '../../ui/text/figures.tsx'
+import { counted } from '../../ui/text/format.ts'
 import { quoted } from '../jobs/query-text.ts'
 import type { JobDetails } from './actions.tsx'
 import type { Explanation } from './estimate.ts'
@@ -75,7 +76,7 @@ export function Holders({ job, why }: { job: JobDetails; why: Explanation }) {
           <Link
             to={`/jobs?q=${encodeURIComponent(`status:pending queue:${quoted(job.queue)}${job.tenant === null ? '' : ` tenant:${quoted(job.tenant)}`} due:<now`)}`}
           >
-            {why.ahead.own} due {why.ahead.own === 1 ? 'job' : 'jobs'}
+            {counted(why.ahead.own, 'due job')}
           </Link>{' '}
           {why.ahead.own === 1 ? 'comes' : 'come'} first, by priority and age.
         </p>

@@ -6,7 +6,7 @@ import { useMay } from '../../data/session.tsx'
 import { Button } from '../../ui/button.tsx'
 import { toast } from '../../ui/overlay/toasts.tsx'
 import { sentenceOf } from '../../ui/states.tsx'
-import { formatDuration, listed } from '../../ui/text/format.ts'
+import { formatDuration, formatNumber, listed } from '../../ui/text/format.ts'
 import { quoted } from '../jobs/query-text.ts'
 import type { JobDetails } from './actions.tsx'
 import { type Explanation, turnMs } from './estimate.ts'
@@ -149,7 +149,7 @@ function useFirstByPriority(job: JobDetails, why: Explanation): Remedy | null {
   return {
     key: 'prioritise',
     label: 'Prioritise to 0',
-    effect: `It passes ${passed === why.ahead.own ? 'all' : passed} of the ${why.ahead.own} ahead of it.`,
+    effect: `It passes ${passed === why.ahead.own ? 'all' : formatNumber(passed)} of the ${formatNumber(why.ahead.own)} ahead of it.`,
     ms: why.reasons.length === 0 ? turnMs(why.ahead, data.count) : null,
     run: () => prioritise(job.id, 0),
   }

@@ -1,5 +1,5 @@
 // The head of the screen: how the job stands, in a sentence.
-import { formatDuration } from '../../ui/text/format.ts'
+import { formatDuration, formatNumber } from '../../ui/text/format.ts'
 import type { JobDetails } from './actions.tsx'
 import type { Explanation } from './estimate.ts'
 
@@ -87,6 +87,7 @@ function waitingVerdict(name: string, job: JobDetails, why: Explanation | undefi
     return { before: `${name} waits `, stress: 'for other steps of its workflow', tone: 'late', after: '.' }
   const ahead = why?.ahead?.own
   if (ahead === undefined) return { before: `${name} `, stress: 'waits', tone: 'late', after: '.' }
-  const line = ahead === 0 ? 'it is next in line' : `${ahead === 1 ? 'one job comes' : `${ahead} jobs come`} first`
+  const line =
+    ahead === 0 ? 'it is next in line' : `${ahead === 1 ? 'one job comes' : `${formatNumber(ahead)} jobs come`} first`
   return { before: `${name} `, stress: 'waits for a free slot', tone: 'late', after: `: ${line}.` }
 }

@@ -4,11 +4,11 @@ import { CommandLine } from '../../ui/code-block.tsx'
 import { Icon } from '../../ui/icon.tsx'
 import { Link } from '../../ui/link.tsx'
 import { useQueueClass } from '../../ui/queue-colour.ts'
-import { useNow } from '../../ui/text/clock.ts'
-import { counted, formatDuration, spelt } from '../../ui/text/format.ts'
+import { spelt } from '../../ui/text/format.ts'
 import { RelativeTime } from '../../ui/text/relative-time.tsx'
 import type { JobDetails } from './actions.tsx'
 import type { Explanation } from './estimate.ts'
+import { ExpectedStart } from './expected-start.tsx'
 import { Holders } from './holders.tsx'
 import { Prose } from './prose.tsx'
 import { Remedies } from './remedies.tsx'
@@ -76,7 +76,7 @@ export function WhyPanel({ job, why }: { job: JobDetails; why: Explanation }) {
       </div>
       <div>
         <h3 className="dim">Expected start</h3>
-        <Estimate why={why} />
+        <ExpectedStart job={job} why={why} />
         <Remedies job={job} why={why} />
         <CommandLine command={why.reasons.find(({ remedy }) => remedy)?.remedy ?? `millrace explain ${job.id}`} />
         <p className="note">
@@ -99,37 +99,6 @@ export function WhyPanel({ job, why }: { job: JobDetails; why: Explanation }) {
         ))}
       </footer>
     </section>
-  )
-}
-
-function Estimate({ why }: { why: Explanation }) {
-  const now = useNow()
-  if (why.expectedAt === null) {
-    const isStuck = why.reasons.some(({ until }) => until === null)
-    return (
-      <>
-        <p className="est">{isStuck ? 'not by itself' : 'unknown'}</p>
-        <p className="note">
-          {isStuck
-            ? 'What holds it does not end by itself: it needs one of these.'
-            : 'Nothing has ended in this queue in the last five minutes, so nobody can say.'}
-        </p>
-      </>
-    )
-  }
-  const ms = Date.parse(why.expectedAt) - now
-  return (
-    <>
-      <p className="est">{ms < 1_000 ? 'any moment' : `in about ${formatDuration(Math.round(ms / 1_000) * 1_000)}`}</p>
-      {why.ahead && (
-        <p className="note">
-          {why.ahead.own === 0
-            ? 'No job of its tenant comes first'
-            : `${counted(why.ahead.own, 'job')} of its tenant come first`}
-          ; {counted(why.ahead.ended, 'job')} of this queue ended in the last five minutes.
-        </p>
-      )}
-    </>
   )
 }
 
