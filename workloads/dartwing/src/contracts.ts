@@ -1,6 +1,6 @@
 // Every method. No handler code: a program that only enqueues loads this.
 import type { JobContract } from 'millrace'
-import { processBatch, splitImport } from './contracts/bulk.ts'
+import { fullExport, generateReport, processBatch, splitImport } from './contracts/bulk.ts'
 import { refreshToken, sendFax, sendNotification, syncKeycloakSession } from './contracts/critical.ts'
 import { dispatchWebhook, processDelta, sendEmail, updateDocuments } from './contracts/default.ts'
 import { cleanUpDeadLetters, detectStuckJobs, ignoreSignal } from './contracts/monitoring.ts'
@@ -16,6 +16,8 @@ export const contracts: readonly JobContract[] = [
   updateDocuments,
   splitImport,
   processBatch,
+  generateReport,
+  fullExport,
   detectStuckJobs,
   cleanUpDeadLetters,
   ignoreSignal,

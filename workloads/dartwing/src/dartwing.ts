@@ -2,6 +2,7 @@
 import type { StartContext, Started, Workload } from '@millrace/cli/workload'
 import type { Implementation } from 'millrace'
 import { contracts } from './contracts.ts'
+import { filesPage } from './files/routes.ts'
 import { startDegradation } from './jobs/degradation.ts'
 import { dartwingSchedules } from './jobs/schedules.ts'
 import { addressesOf, mayUseSandbox, missing, type SandboxVariables } from './outside/addresses.ts'
@@ -47,7 +48,7 @@ export function dartwing(options: DartwingOptions = {}): Workload {
     handlers: options.handlers?.(system) ?? [],
     metrics: dartwingMetrics,
     routes: dartwingRoutes(system),
-    pages: [syncPage(), dartwingPage(system)],
+    pages: [syncPage(), filesPage(system), dartwingPage(system)],
     schedules: dartwingSchedules(settings),
     tenantRole: TENANT_ROLE,
     start: (context) => start(system, context, options),

@@ -3,6 +3,7 @@ import { Refusal, type Route, route } from '@millrace/admin'
 import { endpoint } from '@millrace/admin/contract'
 import { z } from 'zod'
 import { dlqRoutes } from './dlq/routes.ts'
+import { fileRoutes } from './files/routes.ts'
 import { organizationName } from './jobs/method.ts'
 import { enqueueWithIsolation } from './jobs/router.ts'
 import { OrganizationSuspended, OrganizationUnknown } from './organization/directory.ts'
@@ -15,6 +16,7 @@ export const dartwingRoutes = (system: DartwingSystem): Route[] => [
   enqueueRoute(),
   neighboursRoute(system),
   ...dlqRoutes(system),
+  ...fileRoutes(system),
   ...organizationRoutes(system),
 ]
 

@@ -13,6 +13,7 @@ const variables = z.object({
   DARTWING_FAX_PROJECT: text,
   DARTWING_FAX_KEY: text,
   DARTWING_FAX_SECRET: text,
+  DARTWING_LINK_SECRET: z.string().min(32, 'expected a secret of at least 32 characters'),
   DARTWING_SMTP_URL: z.url({ protocol: /^smtps?$/, error: 'expected an address like smtp://user:password@host:587' }),
   DARTWING_MAIL_FROM: z.email('expected an e-mail address'),
   DARTWING_KEYCLOAK_URL: address,

@@ -1,12 +1,12 @@
 // The components that handlers, routes and the page get. Opened by `start`, which knows the addresses; closed when it stops.
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { randomBytes } from 'node:crypto'
 import { createEgress, type Egress } from '@millrace/egress'
 import type { Logger, Millrace } from 'millrace'
 import { Keycloak } from './auth/keycloak.ts'
 import { Database } from './database.ts'
 import { type Emailer, openEmailer } from './email/emailer.ts'
 import { FaxGateway } from './fax/gateway.ts'
+import { filesFolder } from './files/folder.ts'
 import { Storage } from './files/storage.ts'
 import { Pusher } from './notifications/push.ts'
 import { type Addresses, allowedOf, type Mode } from './outside/addresses.ts'
@@ -36,14 +36,13 @@ export class DartwingSystem {
   readonly settings: DartwingSettings
   /** In a folder that all processes share. */
   readonly files: Storage
+  readonly #ownLinkSecret = randomBytes(32).toString('base64')
   readonly #guards: { stop(): Promise<void> }[] = []
   #opened: (OpenSystem & { readonly database: Database; readonly callers: Callers | undefined }) | undefined
 
   constructor(settings: DartwingSettings) {
     this.settings = settings
-    this.files = new Storage(
-      settings.DARTWING_FILES ?? join(tmpdir(), `dartwing-files-${process.getuid?.() ?? 'shared'}`),
-    )
+    this.files = new Storage(filesFolder(settings.DARTWING_FILES))
   }
 
   open(given: OpenSystem): void {
@@ -75,6 +74,11 @@ export class DartwingSystem {
 
   get sandboxUrl(): string | undefined {
     return this.#now().sandboxUrl
+  }
+
+  /** Signs links to files. Without one in the settings, links are good for as long as the process runs. */
+  get linkSecret(): string {
+    return this.settings.DARTWING_LINK_SECRET ?? this.#ownLinkSecret
   }
 
   get egress(): Egress {

@@ -3,7 +3,7 @@ import { createHash, randomUUID } from 'node:crypto'
 import { constants, createReadStream, createWriteStream, type ReadStream } from 'node:fs'
 import { access, mkdir, open, rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Readable } from 'node:stream'
+import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 
 /** A name, not a path: no row can name a file outside the folder. */
@@ -74,6 +74,11 @@ export class Storage {
       await rm(part, { force: true })
       throw error
     }
+  }
+
+  /** As the body of an answer. */
+  web(organization: string, name: string): ReadableStream<Uint8Array> {
+    return Readable.toWeb(this.read(organization, name)) as unknown as ReadableStream<Uint8Array>
   }
 
   /** `to` is the offset behind the last byte. */

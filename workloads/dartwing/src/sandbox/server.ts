@@ -1,5 +1,6 @@
 // The sandbox: the outside services that Dartwing uses, on one port of this machine, and a mail server.
 // `millrace dev` starts it as a process of its own; tests start it in theirs.
+import { randomBytes } from 'node:crypto'
 import { type Block, Mailboxes, type Mode, Received, Switches, startFront, startSmtp } from '@millrace/sandbox'
 import webPush from 'web-push'
 import type { SandboxVariables } from '../outside/addresses.ts'
@@ -74,6 +75,7 @@ export async function startSandbox({
       DARTWING_KEYCLOAK_REALM: KEYCLOAK.realm,
       DARTWING_KEYCLOAK_CLIENT_ID: KEYCLOAK.clientId,
       DARTWING_KEYCLOAK_CLIENT_SECRET: KEYCLOAK.clientSecret,
+      DARTWING_LINK_SECRET: randomBytes(32).toString('base64'),
       DARTWING_VAPID_SUBJECT: 'mailto:operators@dartwing.example',
       DARTWING_VAPID_PUBLIC_KEY: vapid.publicKey,
       DARTWING_VAPID_PRIVATE_KEY: vapid.privateKey,
