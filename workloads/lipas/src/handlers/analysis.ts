@@ -35,7 +35,8 @@ class Analysis {
   readonly #site: Site
   readonly #ctx: JobContext
   #categories: readonly Category[] = []
-  #done = 0
+  /** Ids of the squares that are done, in this run or in an earlier one. */
+  readonly #done: string[] = []
 
   constructor(system: LipasSystem, site: Site, ctx: JobContext) {
     this.#system = system
@@ -56,10 +57,10 @@ class Analysis {
     await this.#compute(cells, `squares ${revision}`)
     await this.#leaveBehind(new Set(ids))
     return this.#ctx.transaction(async (tx) => {
-      if (ids.length > 0) await summarise(tx, ids)
+      if (this.#done.length > 0) await summarise(tx, this.#done)
       if (!(await isStillAt(tx, lipasId, revision))) return snooze(AGAIN)
       const mode = router === undefined ? ('euclid' as const) : ('route' as const)
-      return { cells: this.#done, mode, 'mean-before': before, 'mean-after': await meanIndex(tx, ids) }
+      return { cells: this.#done.length, mode, 'mean-before': before, 'mean-after': await meanIndex(tx, ids) }
     })
   }
 
@@ -83,13 +84,13 @@ class Analysis {
   async #compute(cells: readonly Cell[], name: string): Promise<void> {
     if (cells.length === 0) return
     const offer = await Offer.read(this.#system.database, boundsOf(cells.map(({ centre }) => centre)))
-    const total = this.#done + cells.length
+    const total = this.#done.length + cells.length
     for (let from = 0; from < cells.length; from += BATCH) {
       this.#ctx.signal.throwIfAborted()
       const batch = cells.slice(from, from + BATCH)
       await this.#ctx.step(`${name} from ${from}`, () => this.#computeBatch(batch, offer))
-      this.#done += batch.length
-      this.#ctx.progress(this.#done, total, 'squares')
+      this.#done.push(...batch.map(({ cellId }) => cellId))
+      this.#ctx.progress(this.#done.length, total, 'squares')
       await setImmediate()
     }
   }
