@@ -79,6 +79,20 @@ from shown as site
 left join village.site_links as link on link.site_id = site.id and link.url = site.url
 order by status, score desc, title, site.id`
 
+const ONE_SITE = `
+select site.id, site.title, site.url, site.category, site.score, coalesce(link.state, 'unknown') as state
+from village.good_sites as site
+left join village.site_links as link on link.site_id = site.id and link.url = site.url
+where site.id = $1
+  and site.status = 'listed'`
+
+export type ListedSite = Pick<SiteRow, 'id' | 'title' | 'url' | 'category' | 'score' | 'state'>
+
+/** Undefined: there is none, or it is not listed. */
+export async function listedSite(db: Queryable, id: string): Promise<ListedSite | undefined> {
+  return ((await db.query(ONE_SITE, [id])).rows as unknown as ListedSite[])[0]
+}
+
 export interface SiteRow {
   readonly id: string
   readonly title: string

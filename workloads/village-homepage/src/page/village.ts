@@ -17,10 +17,13 @@ import { Blocks, isBlock } from './blocks.ts'
 import { PageForms } from './forms.ts'
 import { document, message, placeOf } from './layout.ts'
 import { listingDocument } from './listing-document.ts'
+import { listedSite } from './page-store.ts'
+import { siteDocument } from './site-document.ts'
 import { toldNotice } from './told.ts'
 import type { View } from './view.ts'
 
 const PATH = '/village'
+const SITE = /^\/sites\/([\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12})$/i
 const LISTING = /^\/listings\/([\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12})$/i
 const SHOWN = ['alerts', 'sky', 'today', 'quotes', 'forecast', 'marketplace', 'sites', 'posts', 'budget']
 
@@ -52,6 +55,8 @@ export function villagePage(parts: VillageParts): Page {
       if (rest === '') return whole(blocks, view, request)
       const [, listing] = LISTING.exec(rest) ?? []
       if (listing !== undefined) return oneListing(parts, { id: listing, url, basePath })
+      const [, site] = SITE.exec(rest) ?? []
+      if (site !== undefined) return oneSite(parts, { id: site, basePath })
       const target = targetOf(rest)
       const away = target === undefined ? undefined : await leave(parts, target, request)
       if (away !== undefined) return away
@@ -71,6 +76,13 @@ async function oneListing(
   const pictures = (await picturesOf(parts.database, 'listing', [id])).get(id) ?? []
   const told = url.searchParams.get('told') ?? ''
   return answer(listingDocument(basePath, { parts, listing, told, pictures }), { pictures: cdnOrigin(parts) })
+}
+
+async function oneSite(parts: VillageParts, { id, basePath }: { id: string; basePath: string }): Promise<Response> {
+  const site = await listedSite(parts.database, id)
+  if (site === undefined) return answer(siteDocument(basePath, undefined), { status: 404 })
+  const pictures = (await picturesOf(parts.database, 'site', [id])).get(id) ?? []
+  return answer(siteDocument(basePath, { parts, site, pictures }), { pictures: cdnOrigin(parts) })
 }
 
 function viewOf(parts: VillageParts, { millrace, basePath }: PageContext, url: URL): View {

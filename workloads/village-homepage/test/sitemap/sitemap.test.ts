@@ -80,3 +80,20 @@ test('programs that take no gzip get the part as it is', async () => {
   const [row] = await t.sql<{ id: string }>('select id from village.listings')
   expect(await response.text()).toContain(`https://homepage.villagecompute.com${listingPath(row?.id ?? '')}</loc>`)
 })
+
+test('every address leads to a page, and a site has one while it is listed', async () => {
+  await using t = await adminSetup()
+  await addListings(t, 1)
+  await t.sql(`insert into village.good_sites (url, title, category, status) values
+    ('https://a.example/', 'Choir <b>', 'Culture', 'listed'), ('https://b.example/', 'Gone', 'Culture', 'unlisted')`)
+  await generate(t)
+  const xml = await (await t.send('GET /sitemap.xml?part=1')).text()
+  const paths = [...xml.matchAll(/<loc>https:\/\/[^/]+(\/[^<]*)<\/loc>/g)].map(([, path]) => path)
+  expect(paths).toHaveLength(13 + 2)
+  for (const path of paths) expect((await t.send(`GET ${path}`)).status, path).toBe(200)
+  const site = await (await t.send(`GET ${paths.find((path) => path?.includes('/sites/'))}`)).text()
+  expect(site).toMatch(/<h1>Choir &lt;b&gt;<\/h1>\s*<p class="date">Culture · not looked at yet · score 0\.00/)
+  expect(site).toMatch(/\/village\/go\/site\/[\da-f-]+"/)
+  const [gone] = await t.sql<{ id: string }>("select id from village.good_sites where title = 'Gone'")
+  expect((await t.send(`GET /village/sites/${gone?.id}`)).status).toBe(404)
+})

@@ -35,7 +35,7 @@ const card = (listing: Listing, pictures: readonly Picture[], view: View): Html 
   const shown = { of: 'upload', alt: `Picture of ${title}`, waiting: 'No picture yet' } as const
   return html`<li><article class="pictured">${picture(view, pictures, shown)}
 <div><h3><a href="${basePath}${listingPath(id)}">${title}</a></h3>
-<p class="meta"><strong class="price">${priceOf(priceCents)}</strong> <span>${seller}</span> <span>${daysLeft(expiresAt, now)}</span></p>
+<p class="meta"><strong class="price">${priceOf(priceCents)}</strong> <span>${seller}</span> ${daysLeft(expiresAt, now)}</p>
 <details><summary>Write to the seller<span class="hidden"> of ${title}</span></summary>
 ${writeToSeller(basePath, listing)}</details></div>
 </article></li>`

@@ -5,17 +5,11 @@ import { SITE_CATEGORIES } from '../../sites/submit-form.ts'
 import { jobNote } from '../job-note.ts'
 import { type SiteRow, shownSites } from '../page-store.ts'
 import { fullAddress, picture } from '../picture.ts'
+import { stateOfSite } from '../site-words.ts'
 import type { Block, Html, View } from '../view.ts'
 import { wayTo } from '../way-to.ts'
 
 const MOST = 12
-const STATES: Readonly<Record<string, string>> = {
-  ok: 'works',
-  moved: 'has moved',
-  unsure: 'did not answer lately',
-  broken: 'did not answer lately',
-}
-
 export const sites: Block = {
   name: 'sites',
   async render(view) {
@@ -57,9 +51,7 @@ ${phone === undefined ? '' : html`<p class="meta"><a href="${phone}">On a phone<
 
 /** A site that waits for its picture has no page to go to by way of the village, no score and no state. */
 const standing = ({ status, state, score }: SiteRow): Html =>
-  status === 'pending'
-    ? html`is being looked at`
-    : html`<span>${STATES[state] ?? 'not looked at yet'}</span> score ${score.toFixed(2)}`
+  status === 'pending' ? html`is being looked at` : html`<span>${stateOfSite(state)}</span> score ${score.toFixed(2)}`
 
 const waitingFor = ({ isNew }: SiteRow): string => (isNew ? 'The picture is being taken' : 'No picture yet')
 
