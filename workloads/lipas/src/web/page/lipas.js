@@ -11,7 +11,8 @@ let revision = Number(document.body.dataset.revision)
 async function piece(path, accept = 'text/html') {
   const headers = { accept, ...(etags.has(path) && { 'if-none-match': etags.get(path) }) }
   const answer = await fetch(`lipas/api/${path}`, { headers })
-  if (!answer.ok) return undefined
+  // Only what is made for this page gets into it.
+  if (!answer.ok || !answer.headers.get('content-type')?.startsWith(accept)) return undefined
   etags.set(path, answer.headers.get('etag'))
   return answer.text()
 }
@@ -73,9 +74,9 @@ async function refreshMap() {
 
 async function refreshTrace() {
   const target = trace.querySelector('[data-trace]')
-  const asked = target.dataset.trace
+  const { trace: asked, also = '' } = target.dataset
   if (asked === '' || target.dataset.over === asked) return
-  const html = await piece(`trace/${asked}`)
+  const html = await piece(`trace/${encodeURIComponent(asked)}${also && `?also=${also}`}`)
   if (html === undefined || target.dataset.trace !== asked) return
   trace.hidden = false
   const doneBefore = target.querySelector('[data-done]')?.dataset.done
@@ -136,7 +137,7 @@ async function save(form) {
     })
     const joined = saved.jobs.filter((job) => job.status === 'duplicate').map((job) => job.id)
     const id = saved['correlation-id']
-    trace.querySelector('[data-trace]').dataset.trace = joined.length > 0 ? `${id}?also=${joined.join()}` : id
+    Object.assign(trace.querySelector('[data-trace]').dataset, { trace: id, also: joined.join() })
     remember({ trace: id })
     say(`Saved. ${saved.jobs.length} jobs follow.`)
     await choose('site', form.dataset.save, { focus: false })
