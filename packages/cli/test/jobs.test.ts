@@ -133,7 +133,8 @@ test('commands that look need a database that exists, and say when it is not mig
   expect(empty.err).toMatch(/^error: This database lacks what Millrace needs.*Run `millrace migrate`.*\n$/)
 })
 
-test('a command that fails stops the embedded database that was started for it', async () => {
+// It makes a cluster, and starts it twice.
+test('a command that fails stops the embedded database that was started for it', { timeout: 90_000 }, async () => {
   await using home = await StateHome.create()
   const env = { ...home.env, PORT: '0' }
   await using dev = new Program(['dev'], env)

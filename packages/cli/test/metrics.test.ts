@@ -79,7 +79,10 @@ test('dev serves them, too', async () => {
   expect(page.has('job_queue_backlog_total')).toBe(true)
 })
 
-test('a supervisor serves one page of all its processes, on which no counter falls when a process dies', async () => {
+// It starts four processes, one after the other.
+test('a supervisor serves one page of all its processes, on which no counter falls when a process dies', {
+  timeout: 90_000,
+}, async () => {
   await using t = await setup('work', '--processes', '2')
   await t.program.logged(() => t.program.lines.filter(event('process_ready')).length === 2)
   const { health } = await t.program.logged(({ health }) => health !== undefined)

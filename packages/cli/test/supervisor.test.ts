@@ -74,7 +74,7 @@ test('a process that is asked to leave by somebody else leaves in order and is r
   expect((await t.ready(2)).pid).not.toBe(pid)
 })
 
-test('the supervisor serves health for all of its processes', async () => {
+test('the supervisor serves health for all of its processes', { timeout: SLOW_MS }, async () => {
   await using t = await setup('nap.js --processes 2 --port 0 --host 127.0.0.1')
   const { health } = await t.work.logged(({ health }) => health !== undefined)
   const url = new URL('/', String(health)).href
