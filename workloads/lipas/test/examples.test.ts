@@ -1,15 +1,17 @@
 // examples/*.ts run as they are.
-import { jobInState } from 'millrace/testing'
+import { createMillrace } from 'millrace'
 import { expect, test, vi } from 'vitest'
-import { eventually } from '../../../packages/engine/test/support/setup.ts'
+import { analysis } from '#src/contracts'
+import { eventually, signal } from '../../../packages/engine/test/support/setup.ts'
 import { countSites, countSitesHandler } from '../examples/new-job-type.ts'
-import { setup } from './support/lipas.ts'
+import { heldAnalyses } from './support/held-analyses.ts'
+import { setup, silent } from './support/lipas.ts'
 
 async function printed(file: string, databaseUrl: string): Promise<string[]> {
   const lines: string[] = []
   vi.spyOn(console, 'log').mockImplementation((line) => void lines.push(String(line)))
   vi.stubEnv('DATABASE_URL', databaseUrl)
-  await import(`../examples/${file}`)
+  await import(/* @vite-ignore */ new URL(`../examples/${file}`, import.meta.url).href)
   return lines
 }
 
@@ -29,12 +31,19 @@ test('deduplication: the second call gets the job of the first', async () => {
 
 test('a new job type: it runs in the fast lane while the general lane is full', async () => {
   await using t = await setup({ hasSampleData: true })
-  const handlers = [...t.workload.handlers, countSitesHandler(t.system)]
-  const { createMillrace } = await import('millrace')
-  await using millrace = createMillrace({ database: t.url, jobs: [...t.workload.jobs, countSites] })
-  const worker = await millrace.work({ ...t.workload.settings, handlers, gracePeriod: '2s' })
+  const gate = signal()
+  const handlers = [...heldAnalyses(t, gate.promise), countSitesHandler(t.system)]
+  await using millrace = createMillrace({ database: t.url, jobs: [...t.workload.jobs, countSites], logger: silent })
+  const worker = await millrace.work({ ...t.workload.settings, handlers, gracePeriod: '5s' })
+  await millrace.enqueueMany(
+    analysis,
+    Array.from({ length: 6 }, (_, i) => ({ 'lipas-id': i + 1 })),
+  )
+  await eventually(async () => worker.running === 5)
   const { id } = await millrace.enqueue(countSites, {})
-  expect(await millrace.result(id)).toMatchObject({ status: 'completed', result: { sites: expect.any(Number) } })
-  expect(worker.lanes.map(({ name }) => name)).toEqual(['fast', 'general'])
-  void [jobInState, eventually]
+  const [count] = await t.sql<{ sites: number }>(
+    `select count(*)::int as sites from lipas.sports_site where status = 'active'`,
+  )
+  expect(await millrace.result(id)).toMatchObject({ status: 'completed', result: { sites: count?.sites } })
+  gate.resolve()
 })
