@@ -1,11 +1,19 @@
 // examples/*.ts run as they are.
-import { createMillrace } from 'millrace'
+import { createMillrace, defineJob, implement, type LaneOptions, type Queue } from 'millrace'
 import { expect, test, vi } from 'vitest'
+import { z } from 'zod'
 import { analysis } from '#src/contracts'
+import { saidBy } from '../../../packages/cli/test/support/in-process.ts'
 import { eventually, signal } from '../../../packages/engine/test/support/setup.ts'
+import { openDocument, root } from '../../../test/support/document.ts'
 import { countSites, countSitesHandler } from '../examples/new-job-type.ts'
 import { heldAnalyses } from './support/held-analyses.ts'
 import { setup, silent } from './support/lipas.ts'
+
+interface ImportsLane {
+  readonly imports: Queue
+  readonly lanes: Record<string, LaneOptions>
+}
 
 async function printed(file: string, databaseUrl: string): Promise<string[]> {
   const lines: string[] = []
@@ -46,4 +54,21 @@ test('a new job type: it runs in the fast lane while the general lane is full', 
   )
   expect(await millrace.result(id)).toMatchObject({ status: 'completed', result: { sites: count?.sites } })
   gate.resolve()
+})
+
+test('the README’s third lane is one that a worker takes, and its examples of payloads are all valid', async () => {
+  await using document = await openDocument('workloads/lipas/README.md')
+  const { lanes, imports } = await document.load<ImportsLane>('imports-lane.ts')
+  await using t = await setup()
+  const rows = defineJob({ type: 'import-rows', queue: imports, payload: z.object({}) })
+  await using millrace = createMillrace({ database: t.url, jobs: [...t.workload.jobs, rows], logger: silent })
+  const handlers = [...t.workload.handlers, implement(rows, () => {})]
+  const worker = await millrace.work({ ...t.workload.settings, lanes, handlers })
+  expect(worker.lanes.map(({ name, slots }) => `${name} ${slots}`)).toEqual(['fast 3', 'general 5', 'imports 1'])
+  const { id } = await millrace.enqueue(rows, {})
+  expect(await millrace.result(id)).toMatchObject({ status: 'completed' })
+
+  const { code, out } = await saidBy(['types', '--module', `${root}workloads/lipas/dist/src/index.js`, '--examples'])
+  expect(code).toBe(0)
+  for (const { type } of t.workload.jobs) expect(out).toContain(type)
 })
