@@ -6,6 +6,7 @@ import { seedSources } from '#sandbox/seed-sources'
 import { agreeAndClick, writeToSellers } from '#sandbox/tour-visitors'
 import { Program } from '../../../../packages/cli/test/support/program.ts'
 import { addItems } from './articles.ts'
+import { addOriginal, photograph } from './pictures.ts'
 import { TEST_KEY, type Village } from './setup.ts'
 
 const MODULE = fileURLToPath(new URL('../../dist/src/index.js', import.meta.url))
@@ -28,8 +29,18 @@ export async function seedVillage(t: Village): Promise<void> {
     ])
 }
 
-export async function enqueueAll({ parts, millrace }: Village): Promise<void> {
+export async function enqueueAll(t: Village): Promise<void> {
+  const { parts, millrace } = t
   const { contracts } = parts
+  // Its two pictures are made smaller by IMAGE_PROCESSING, as the upload is.
+  const url = `${t.sandbox.urlOf('sites')}/library`
+  const [site] = await t.sql<{ id: string }>(
+    "insert into village.good_sites (url, title) values ($1, 'The village library') returning id",
+    [url],
+  )
+  await millrace.enqueue(contracts.SCREENSHOT_CAPTURE, { site_id: site?.id as string, url })
+  const upload = await addOriginal(t, await photograph())
+  await millrace.enqueue(contracts.IMAGE_PROCESSING, { media_id: upload, kind: 'listing' })
   await millrace.enqueue(contracts.RSS_FEED_REFRESH, {})
   await millrace.enqueue(contracts.WEATHER_REFRESH, { kind: 'forecast' })
   await millrace.enqueue(contracts.WEATHER_REFRESH, { kind: 'alerts' })
@@ -117,11 +128,19 @@ export const EFFECTS: Readonly<Record<string, string>> = {
     left join village.social_posts on account_id = account.id
     group by handle having count(post_id) <> case when handle in ('village', 'village.square') then 8 else 0 end`,
   LINK_HEALTH_CHECK: `
-    select 'links: ' || count(*) from village.site_links where state in ('ok', 'moved') and failures = 0 having count(*) <> 3`,
+    select 'links: ' || count(*) from village.site_links where state in ('ok', 'moved') and failures = 0 having count(*) <> 4`,
   SITEMAP_GENERATION: `
     select 'sitemaps: ' || count(*) from village.sitemap_generations where state = 'current' having count(*) <> 1`,
   CLICK_ROLLUP: `
     select 'clicks: ' || coalesce(sum(clicks), 0) from village.click_rollups having coalesce(sum(clicks), 0) <> 5`,
+  SCREENSHOT_CAPTURE: `
+    select 'pictures of a site: ' || count(*) from village.media
+    where owner_kind = 'site' and parent_id is null having count(*) <> 2`,
+  IMAGE_PROCESSING: `
+    select 'variants: ' || count(variant.id) from village.media as original
+    left join village.media as variant on variant.parent_id = original.id
+    where original.parent_id is null
+    group by original.id having count(variant.id) <> 6`,
   RANK_RECALCULATION: `
     select 'nothing is ranked' from village.feed_items having count(*) filter (where rank_score > 0) = 0`,
 }
