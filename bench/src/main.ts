@@ -9,6 +9,7 @@ import { admin } from './suites/admin.ts'
 import { backlog } from './suites/backlog.ts'
 import { buffer } from './suites/buffer.ts'
 import { cost } from './suites/cost.ts'
+import { dartwing } from './suites/dartwing.ts'
 import { drain } from './suites/drain.ts'
 import { enqueue } from './suites/enqueue.ts'
 import { fairness } from './suites/fairness.ts'
@@ -32,6 +33,7 @@ const suites: readonly Suite[] = [
   backlog,
   buffer,
   cost,
+  dartwing,
   drain,
   enqueue,
   fairness,
