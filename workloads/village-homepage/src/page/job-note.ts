@@ -5,17 +5,18 @@ import { type Html, timeZoneOf, type View } from './view.ts'
 
 export interface Refreshed {
   readonly type: string
-  /** Undefined: never yet. */
-  readonly at: Date | undefined
+  /** Undefined: never yet. 'unknown': the job leaves no time behind. */
+  readonly at: Date | undefined | 'unknown'
   /** Which schedules bring such jobs. */
   readonly schedules: readonly string[]
 }
 
 export async function jobNote(view: View, { type, at, schedules }: Refreshed): Promise<Html> {
-  if (!view.showsJobs) return at === undefined ? html`` : html`<p class="note">refreshed ${ago(at, view.now)}</p>`
+  if (!view.showsJobs) return at instanceof Date ? html`<p class="note">refreshed ${ago(at, view.now)}</p>` : html``
   const next = await nextOf(view, schedules)
   const link = html`<a href="${view.basePath}/admin/jobs?q=${encodeURIComponent(`type:${type}`)}">${type}</a>`
-  const when = at === undefined ? html`waits for ${link}` : html`refreshed ${ago(at, view.now)} by ${link}`
+  const refreshed = at instanceof Date ? html`refreshed ${ago(at, view.now)} by ${link}` : html`kept true by ${link}`
+  const when = at === undefined ? html`waits for ${link}` : refreshed
   return html`<p class="note">${when}${next === undefined ? '' : `, next ${next}`}</p>`
 }
 

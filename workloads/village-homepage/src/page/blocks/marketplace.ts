@@ -20,7 +20,7 @@ export const marketplace: Block = {
       'listing',
       listings.map(({ id }) => id),
     )
-    const looked = { type: 'LISTING_EXPIRATION', at: undefined, schedules: ['listing-expiration'] }
+    const looked = { type: 'LISTING_EXPIRATION', at: 'unknown', schedules: ['listing-expiration'] } as const
     return html`<h2 id="marketplace">Marketplace</h2>
 ${listings.length === 0 ? empty : html`<ul class="listings">${listings.map((listing) => card(listing, pictures.get(listing.id) ?? [], view))}</ul>`}
 ${view.showsJobs ? jobNote(view, looked) : ''}`
