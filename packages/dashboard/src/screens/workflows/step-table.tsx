@@ -113,13 +113,15 @@ function criticalNote(steps: readonly Step[], times: readonly Times[]): string |
 }
 
 const TICKS = [0, 33, 66]
-/** Below, clocks would show the same minute: how long after the start says more. */
-const SHORT_MS = 600_000
+/** Closer together, clocks would show the same minute: how long after the start says more. */
+const APART_MS = 60_000
 
 function Ticks({ picture: { scale, now }, isOver }: { picture: Picture; isOver: boolean }) {
   const zone = useTimeZone()
   const start = scale.momentAt(0)
-  const isShort = scale.momentAt(100) - start < SHORT_MS
+  // Long stretches are squeezed, so a long workflow may have ticks that are seconds apart.
+  const moments = TICKS.map((percent) => scale.momentAt(percent))
+  const isShort = moments.some((at, index) => index > 0 && at - (moments[index - 1] ?? 0) < APART_MS)
   const label = (at: number) =>
     isShort ? `+${formatDuration(Math.round(at - start))}` : formatClock(new Date(at), zone, new Date(now))
   return (
