@@ -54,6 +54,7 @@ test('a canary that dies stops the redrive, and the other letters stay', async (
   await page.getByRole('dialog').getByRole('button', { name: 'Redrive 8' }).click()
   await page.getByRole('heading', { name: /The canary has died: the redrive was stopped/ }).waitFor({ timeout: 25_000 })
   expect(await page.getByText('One has died, so the redrive stopped here.').count()).toBe(1)
+  await page.getByText('It does not begin: these letters stay as they are.').waitFor()
   const kept = await millrace.deadLetters.list({ fingerprint, status: 'pending' })
   expect(kept.length).toBeGreaterThanOrEqual(3)
 }, 60_000)

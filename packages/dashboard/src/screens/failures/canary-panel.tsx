@@ -1,5 +1,5 @@
 // A redrive under way: its canaries, the decision that follows from them, and the rest.
-import { useState } from 'react'
+import { useEffect, useState } from 'react'
 import { api } from '../../data/client.ts'
 import { ask, refresh } from '../../data/queries.ts'
 import { useLive } from '../../data/use-live.ts'
@@ -24,7 +24,10 @@ export function CanaryPanel({ id }: { id: string }) {
 }
 
 function Panel({ operation }: { operation: Report }) {
-  const { id, createdAt, createdBy, canary, canaries, status, error, waits } = operation
+  const { id, createdAt, createdBy, canary, canaries, status, error, waits, changed } = operation
+  // Each letter that is redriven waits no more: the sentence on top would say so only seconds later.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: it follows the progress, and needs none of it
+  useEffect(() => void refresh('deadLetters'), [status, changed])
   return (
     <Card
       className="redrive"

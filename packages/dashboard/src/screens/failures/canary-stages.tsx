@@ -30,6 +30,8 @@ export function CanaryStages({ operation }: { operation: Report }) {
             <RestMeter operation={operation} />
             {formatNumber(changed + already + refused)} of {formatNumber(expected)} dealt with
           </>
+        ) : status !== 'running' ? (
+          'It does not begin: these letters stay as they are.'
         ) : (
           `Begins by itself, takes at most ${formatDuration((rest / rate) * 1_000)}.`
         )}

@@ -50,7 +50,7 @@ export function QueuePause({ queue, pauses, waiting }: { queue: string; pauses: 
           {by} paused it <RelativeTime at={createdAt} />: {reason}
           {expiresAt && (
             <>
-              {' '}
+              {'. '}
               It ends <RelativeTime at={expiresAt} />.
             </>
           )}
