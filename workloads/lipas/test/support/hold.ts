@@ -28,3 +28,23 @@ export function holdNext(service: Service, fits: (call: Call) => boolean = () =>
   }
   return { reached, release }
 }
+
+/** Every call that fits, from now until it is opened. */
+export function holdAll(service: Service, fits: (call: Call) => boolean = () => true) {
+  const real = service.answer.bind(service)
+  let [held, isOpen] = [0, false]
+  let open = () => {}
+  const opened = new Promise<void>((resolve) => {
+    open = () => {
+      isOpen = true
+      resolve()
+    }
+  })
+  service.answer = async (call) => {
+    if (isOpen || !fits(call)) return real(call)
+    held += 1
+    await opened
+    return real(call)
+  }
+  return { count: () => held, open }
+}
