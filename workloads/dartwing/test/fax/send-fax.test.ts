@@ -56,6 +56,18 @@ test('an unreadable document is a dead letter at once', async () => {
   expect((await send(t, fax)).outcome).toBe('dead')
 })
 
+test('a gateway that is down opens its breaker after five failures, and numbers that are not in service do not', async () => {
+  await using t = await setup()
+  for (let i = 0; i < 6; i++) {
+    t.sandbox.fax.plan(NUMBER, 'dead-number')
+    expect((await send(t, await newFax(t))).outcome).toBe('dead')
+  }
+  expect(await t.millrace.breakers.get('fax-gateway')).toMatchObject({ state: 'closed' })
+  t.sandbox.set('fax', 'down')
+  for (let i = 0; i < 5; i++) expect((await send(t, await newFax(t))).outcome).toBe('retry')
+  expect(await t.millrace.breakers.get('fax-gateway')).toMatchObject({ state: 'open' })
+})
+
 test('a fax that the gateway took before the answer was lost is adopted by its label', async () => {
   await using t = await setup()
   const fax = await newFax(t)

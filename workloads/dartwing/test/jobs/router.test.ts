@@ -64,6 +64,24 @@ test('at its limit an organization is warned and its job is queued; others are n
   expect(small).toMatchObject({ status: 'queued', warnings: [] })
 })
 
+test('the 101st job in bulk is warned of', async () => {
+  await using t = await setup()
+  const batches = Array.from({ length: 101 }, (_, i) => ({
+    organization: LARGE,
+    import: '1',
+    batch: i + 1,
+    from: 0,
+    to: 1,
+    firstLine: 2,
+  }))
+  const results = await t.millrace.enqueueMany(
+    t.handler('dartwing_core.imports.process_batch').contract,
+    batches as never,
+  )
+  const warned = results.map((result) => ('warnings' in result ? result.warnings.length : 0))
+  expect(warned).toEqual([...Array.from({ length: 100 }, () => 0), 1])
+})
+
 test('faxes have no limit', async () => {
   await using t = await setup()
   const faxes = Array.from({ length: 501 }, (_, i) => ({ organization: LARGE, fax: String(i) }))

@@ -7,11 +7,13 @@ import {
   type Implementation,
   type JobContract,
   type Logger,
+  migrate,
   migrateProgram,
   type Queryable,
   type WorkOptions,
 } from 'millrace'
 import pg from 'pg'
+import { inject } from 'vitest'
 import { dartwing } from '#src/dartwing'
 import { dartwingHandlers } from '#src/handlers'
 import { loadSampleData } from '#src/sandbox/sample-data'
@@ -19,6 +21,7 @@ import { type SandboxOptions, startSandbox } from '#src/sandbox/server'
 import { readSettings } from '#src/settings'
 import type { DartwingSystem } from '#src/system'
 import { freshDatabase } from '../../../../packages/engine/test/support/database.ts'
+import { ownerOf } from './owner.ts'
 
 export const LARGE = 'ORG-2025-00001'
 export const SMALL = 'ORG-2025-00002'
@@ -38,6 +41,8 @@ export interface DartwingSetup {
   /** Beside the handlers of Dartwing. */
   readonly handlers?: (system: DartwingSystem) => Implementation[]
   readonly logger?: Logger
+  /** An ordinary owner of the tables, or a superuser, which is the default. */
+  readonly login?: 'superuser' | 'owner'
 }
 
 /** With the sample organizations. A worker runs only after `work()`. */
@@ -47,11 +52,15 @@ export async function setup({
   jobs: more = [],
   handlers = () => [],
   logger = silent,
+  login = 'superuser',
 }: DartwingSetup = {}) {
   const [database, sandbox] = await Promise.all([
-    freshDatabase(),
+    freshDatabase({ migrated: login === 'superuser' }),
     startSandbox({ misbehaves: false, fax: { dialMs: 0 }, ...options }),
   ])
+  const owner = login === 'owner' ? await ownerOf(database.url, inject('serverUrl')) : undefined
+  const url = owner?.url ?? database.url
+  if (owner !== undefined) await migrate(url)
   let system: DartwingSystem | undefined
   const workload = dartwing({
     settings: readSettings(env),
@@ -62,21 +71,21 @@ export async function setup({
       return [...dartwingHandlers(its), ...handlers(its)]
     },
   })
-  for (const set of [workload.migrations ?? []].flat()) await migrateProgram(database.url, set)
+  for (const set of [workload.migrations ?? []].flat()) await migrateProgram(url, set)
   const jobs = [...new Set([...workload.jobs, ...more, ...workload.handlers.map(({ contract }) => contract)])]
   const millrace = createMillrace({
-    ...{ database: database.url, jobs, schedules: workload.schedules ?? [], tenantRole: workload.tenantRole, logger },
+    ...{ database: url, jobs, schedules: workload.schedules ?? [], tenantRole: workload.tenantRole, logger },
     ...(encryption !== undefined && { encryption }),
   })
   const context: StartContext = {
-    ...{ millrace, logger, databaseUrl: database.url, mode: 'dev', queues: ['critical', 'default', 'bulk'] },
+    ...{ millrace, logger, databaseUrl: url, mode: 'dev', queues: ['critical', 'default', 'bulk'] },
     announce: () => {},
   }
   const started = await workload.start?.(context)
-  const pool = new pg.Pool({ connectionString: database.url, max: 3 })
+  const pool = new pg.Pool({ connectionString: url, max: 3 })
   pool.on('error', () => {})
   return {
-    ...{ url: database.url, pool, sandbox, workload, millrace, context, system: system as DartwingSystem },
+    ...{ url, pool, sandbox, workload, millrace, context, system: system as DartwingSystem },
 
     /** With the rights of the login, which is a superuser: it sees every row. */
     async sql<Row extends pg.QueryResultRow>(text: string, values: unknown[] = []): Promise<Row[]> {
@@ -106,6 +115,7 @@ export async function setup({
       await started?.stop()
       await pool.end()
       await database.drop()
+      await owner?.drop()
     },
   }
 }
