@@ -20,6 +20,7 @@ export class Cdn implements Service {
   readonly #options: CdnOptions
   readonly #objects = new Map<string, StoredObject>()
   #puts = 0
+  #fails: number | undefined
 
   constructor(options: CdnOptions) {
     this.#options = options
@@ -28,6 +29,11 @@ export class Cdn implements Service {
   /** The keys of all objects that are there. */
   get keys(): string[] {
     return [...this.#objects.keys()]
+  }
+
+  /** The upload of that number fails, counted from now on. */
+  failAt(number: number): void {
+    this.#fails = this.#puts + number
   }
 
   answer({ method, path, headers, body }: Call): Answer {
@@ -56,7 +62,8 @@ export class Cdn implements Service {
 
   #put(key: string, object: StoredObject): Answer {
     this.#puts += 1
-    if (this.#options.misbehaves && this.#puts % FAILS_EVERY === 0) return text(500, 'The CDN could not store it.')
+    const fails = this.#puts === this.#fails || (this.#options.misbehaves && this.#puts % FAILS_EVERY === 0)
+    if (fails) return text(500, 'The CDN could not store it.')
     if (object.bytes.length === 0) return text(400, 'An object needs a body.')
     this.#objects.set(key, object)
     const [oldest] = this.#objects.keys()

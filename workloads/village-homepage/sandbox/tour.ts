@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Millrace } from 'millrace'
 import type { TourStop } from '../src/village.ts'
+import { addPictures, showSites } from './tour-pictures.ts'
 import { agreeAndClick, writeToSellers } from './tour-visitors.ts'
 
 const OPTIONS = { createdBy: 'tour' }
@@ -25,6 +26,8 @@ export async function tour(stop: TourStop): Promise<void> {
     await millrace.enqueue(contracts.LINK_HEALTH_CHECK, {}, OPTIONS)
     await millrace.enqueue(contracts.LISTING_EXPIRATION, {}, OPTIONS)
     await writeToSellers(parts, OPTIONS)
+    await showSites(stop, OPTIONS)
+    await addPictures(stop, OPTIONS)
     await millrace.enqueue(contracts.INBOUND_EMAIL, {}, { ...OPTIONS, delay: REPLY_IN })
     await millrace.enqueue(contracts.SITEMAP_GENERATION, {}, OPTIONS)
     await Promise.race([feeds.seen, sleep(MOST_WAIT_MS, undefined, { signal, ref: false })])

@@ -21,6 +21,7 @@ import { robotsPage, sitemapPage } from './sitemap/pages.ts'
 import { type StartSandbox, startVillage } from './start.ts'
 import { villageAlerts } from './telemetry/alerts.ts'
 import { villageMetrics } from './telemetry/metrics.ts'
+import { followScreenshots } from './telemetry/permits.ts'
 import type { VillageParts } from './village-parts.ts'
 import { goodSiteWorkflow } from './workflow.ts'
 
@@ -90,7 +91,9 @@ export function villageHomepage({
         },
       }
     },
-    async ready({ mode, millrace, logger }) {
+    async ready({ mode, millrace, logger, worker }) {
+      const stopFollowing = followScreenshots(worker, contracts)
+      stopping.signal.addEventListener('abort', stopFollowing, { once: true })
       if (mode !== 'dev' || tour === undefined) return
       // It goes on while the start is being told of.
       tour({ millrace, parts, signal: stopping.signal }).catch((error: unknown) => {

@@ -76,6 +76,10 @@ export class Program implements AsyncDisposable {
     this.#child.kill(name)
   }
 
+  get pid(): number {
+    return this.#child.pid as number
+  }
+
   /** To the program and whatever it started, as a terminal does. */
   signalGroup(name: NodeJS.Signals): void {
     process.kill(-(this.#child.pid as number), name)

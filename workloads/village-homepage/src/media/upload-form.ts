@@ -43,24 +43,25 @@ export const uploadForm = (parts: VillageParts): PageForm => ({
   },
 })
 
-interface NewPicture {
+export interface NewPicture {
   readonly tx: Queryable
   readonly millrace: Sent['context']['millrace']
   readonly listing: string
   readonly bytes: Buffer
+  /** Default: 'visitor'. */
+  readonly createdBy?: string
 }
 
 /** Stores an original, and enqueues its job with it. */
-async function addPicture({ contracts }: VillageParts, { tx, millrace, listing, bytes }: NewPicture) {
+export async function addPicture(
+  { contracts }: VillageParts,
+  { tx, millrace, listing, bytes, createdBy = 'visitor' }: NewPicture,
+) {
   const contentType = pictureTypeOf(bytes) ?? 'application/octet-stream'
   const size = { width: null, height: null }
   const place = { id: randomUUID(), ownerKind: 'listing', ownerId: listing, role: 'upload' } as const
   const mediaId = await keepOriginal(tx, { ...place, ...size, contentType, bytes })
-  return millrace.enqueue(
-    contracts.IMAGE_PROCESSING,
-    { media_id: mediaId, kind: 'listing' },
-    { tx, createdBy: 'visitor' },
-  )
+  return millrace.enqueue(contracts.IMAGE_PROCESSING, { media_id: mediaId, kind: 'listing' }, { tx, createdBy })
 }
 
 /** A text: what is wrong, and what to do. */

@@ -49,7 +49,7 @@ export class PictureRefused extends Error {
   override readonly name = 'PictureRefused'
 }
 
-/** `isShot`: a page is cut from its top, a photograph in its middle. */
+/** `isShot`: a page begins at its left top, a photograph is about its middle. */
 export async function variantsOf(
   original: Buffer,
   { isShot, onProgress }: { isShot: boolean; onProgress: (done: number, total: number) => void },
@@ -59,7 +59,7 @@ export async function variantsOf(
   for (const { role, width, height, fit } of SIZES) {
     const resized = opened(original)
       .autoOrient()
-      .resize({ width, height, fit, position: isShot ? 'top' : 'centre', withoutEnlargement: fit === 'inside' })
+      .resize({ width, height, fit, position: isShot ? 'left top' : 'centre', withoutEnlargement: fit === 'inside' })
     for (const [format, made] of [
       ['webp', resized.clone().webp({ quality: 80 })],
       ['avif', resized.clone().avif({ quality: 55, effort: 3 })],

@@ -36,7 +36,7 @@ export function listingDocument(basePath: string, shown: ShownListing | undefine
 <p class="date">${priceOf(priceCents)} · ${seller} · ${daysLeft(expiresAt, parts.clock.now())}</p></div>
 <p><a href="${basePath}/village#marketplace">To the village</a></p></header>
 <main id="main" class="listing" tabindex="-1">
-${picture({ parts, basePath }, pictures, { of: 'upload', alt: `Picture of ${title}`, waiting: '' })}
+${picture({ parts, basePath }, pictures, { of: 'upload', alt: `Picture of ${title}`, waiting: '', wide: 480 })}
 ${body === '' ? '' : html`<section class="block"><p class="body">${body}</p></section>`}
 <section class="block" aria-labelledby="write"><h2 id="write">Write to the seller</h2>
 ${told === 'sent' ? html`<p class="told" role="status">Your message is on its way. The answer comes to your mailbox.</p>` : ''}

@@ -9,15 +9,16 @@ export interface Shown {
   readonly alt: string
   /** Instead of a picture, while there is none. */
   readonly waiting: string
+  /** How wide it stands on the page, in CSS pixels. Default: as in a card. */
+  readonly wide?: number
 }
 
-/** In CSS pixels: the cards of the page are about so wide. */
-const SIZES = '(max-width: 400px) 80vw, 160px'
+const CARD = 116
 
 export function picture(
   view: Pick<View, 'parts' | 'basePath'>,
   pictures: readonly Picture[],
-  { of, alt, waiting }: Shown,
+  { of, alt, waiting, wide = CARD }: Shown,
 ): Html {
   const cards = pictures.filter((each) => each.of === of && each.role !== 'full')
   const small = cards.find(({ contentType, role }) => contentType === 'image/webp' && role === 'thumb')
@@ -27,8 +28,8 @@ export function picture(
       .filter(({ contentType }) => contentType === type)
       .map((each) => `${addressOf(view, each)} ${each.width}w`)
       .join(', ')
-  return html`<picture class="picture"><source type="image/avif" srcset="${set('image/avif')}" sizes="${SIZES}">
-<img src="${addressOf(view, small)}" srcset="${set('image/webp')}" sizes="${SIZES}" width="160" height="120" alt="${alt}" loading="lazy" decoding="async"></picture>`
+  return html`<picture class="picture"><source type="image/avif" srcset="${set('image/avif')}" sizes="${wide}px">
+<img src="${addressOf(view, small)}" srcset="${set('image/webp')}" sizes="${wide}px" width="160" height="120" alt="${alt}" loading="lazy" decoding="async"></picture>`
 }
 
 /** Undefined: it is not there yet. */

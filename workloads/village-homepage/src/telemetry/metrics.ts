@@ -1,5 +1,6 @@
 // What the village measures itself. Each is exported from the first scrape, whatever has run until then.
 import { type DefinedMetric, defineCounter, defineGauge, defineHistogram } from '@millrace/telemetry'
+import { screenshotsTaken } from './permits.ts'
 
 /** A fetch ends after 30 s. */
 const FETCH_SECONDS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30]
@@ -53,6 +54,7 @@ export const marketOpen = defineGauge('stock_market_open', {
 })
 export const screenshotsInUse = defineGauge('screenshot_concurrency_utilization', {
   help: 'Screenshots that are being taken (P12).',
+  read: () => screenshotsTaken(),
 })
 
 export const villageMetrics: DefinedMetric[] = [

@@ -25,10 +25,13 @@ interface Looks {
   readonly theme?: 'light' | 'dark'
 }
 
+/** Pictures may come from the CDN, which the sandbox stands in for. */
+const CDN = /^request to another host: http:\/\/127\.0\.0\.1:\d+\/cdn\//
+
 /** Nobody is logged in: the page is public. A request to another server, or a complaint of the browser, fails the test. */
 const visit = (label: 'Village' | 'Sandbox', looks: Looks = {}) => {
   const { origin, pathname } = new URL(started.line(label))
-  return browse(pathname, { as: null, system: { url: origin, callers: {} as never }, ...looks })
+  return browse(pathname, { as: null, system: { url: origin, callers: {} as never }, expects: CDN, ...looks })
 }
 
 /** The first test has waited for stories with tags. */
@@ -53,6 +56,23 @@ test('the page fills itself while it is looked at, without being reloaded', asyn
     await seenWithoutReload(page, text)
   expect(await page.getByRole('heading', { level: 1 }).allTextContents()).toEqual(['Village'])
   expect(await page.locator('body').getAttribute('data-seen')).toBe('from the start')
+})
+
+test('pictures take the place of their placeholders, and each is there', { timeout: 60_000 }, async () => {
+  await using opened = await visit('Village')
+  const { page } = opened
+  const shown = async () => {
+    await page.evaluate(() => document.dispatchEvent(new Event('visibilitychange')))
+    return page.locator('.sites img, .marketplace img').count()
+  }
+  await expect.poll(shown, { interval: 500, timeout: 50_000 }).toBeGreaterThanOrEqual(9)
+  await page.reload()
+  const widths = await page.locator('.cards img').evaluateAll(async (images) => {
+    for (const image of images as HTMLImageElement[]) image.loading = 'eager'
+    await Promise.all((images as HTMLImageElement[]).map((image) => image.decode()))
+    return (images as HTMLImageElement[]).map(({ naturalWidth }) => naturalWidth)
+  })
+  expect(Math.min(...widths)).toBeGreaterThan(0)
 })
 
 test.each([

@@ -1,6 +1,8 @@
 import { enqueued } from 'millrace/testing'
 import sharp from 'sharp'
 import { expect, test } from 'vitest'
+import { screenshotsInUse } from '#src/telemetry/metrics'
+import { followScreenshots } from '#src/telemetry/permits'
 import { eventually } from '../../../../packages/engine/test/support/setup.ts'
 import { hostileUrls, startCanary } from '../support/canary.ts'
 import { addSite, captureSetup } from '../support/captures.ts'
@@ -111,7 +113,7 @@ test('no hostile address is touched: not as a site, by no redirect, and by nothi
   expect(canary.touched()).toBe(0)
 })
 
-test('no more than the permitted captures run at once, whatever waits, and the free places say so', async () => {
+test('no more than the permitted captures run at once, whatever waits, and free places and gauge say so', async () => {
   await using server = await startFeedServer()
   await using t = await captureSetup({
     allow: [server.address],
@@ -129,11 +131,15 @@ test('no more than the permitted captures run at once, whatever waits, and the f
   })
   const jobs = await Promise.all(Array.from({ length: 4 }, () => t.begin(server.url('/page'))))
   const worker = await t.works()
+  const stopFollowing = followScreenshots(worker, t.parts.contracts)
+  const gauge = async () => (await screenshotsInUse.metric.get()).values[0]?.value
   await eventually(async () => open === 2)
-  expect(worker.freePlaces('screenshots')).toBe(0)
+  expect([worker.freePlaces('screenshots'), await gauge()]).toEqual([0, 2])
   const answering = setInterval(() => waiting.shift()?.(), 50)
   for (const job of jobs) expect(await t.ended(job)).toMatchObject({ status: 'completed' })
   clearInterval(answering)
   expect(most).toBe(2)
   await eventually(async () => worker.freePlaces('screenshots') === 2)
+  expect(await gauge()).toBe(0)
+  stopFollowing()
 })

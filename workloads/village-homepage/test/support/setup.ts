@@ -19,6 +19,8 @@ export const config = (env: Record<string, string> = {}, text?: string): Village
 /** Under it the tokens of social accounts are sealed. */
 export const TEST_KEY = { id: 'test', key: Buffer.alloc(32, 7) }
 
+const NO_CDN = { putUrl: '', publicUrl: '', token: '' }
+
 export interface VillageSetup {
   /** Variables of the environment, such as { VILLAGECOMPUTE_JOBS_BASE_DELAY: '1' }. */
   readonly env?: Record<string, string>
@@ -26,10 +28,18 @@ export interface VillageSetup {
   /** host:port pairs that handlers may call besides the sandbox. */
   readonly allow?: readonly string[]
   readonly clock?: VillageParts['clock']
+  /** Default: that of the sandbox. */
+  readonly hasCdn?: boolean
 }
 
 /** The village has been started, as under `millrace dev`; a worker runs only after `work()`. Nothing is seeded. */
-export async function setup({ env = {}, sandbox: sandboxOptions, allow = [], clock }: VillageSetup = {}) {
+export async function setup({
+  env = {},
+  sandbox: sandboxOptions,
+  allow = [],
+  clock,
+  hasCdn = true,
+}: VillageSetup = {}) {
   const [database, sandbox] = await Promise.all([
     freshDatabase(),
     startSandbox({ misbehaves: false, ...sandboxOptions }),
@@ -40,7 +50,8 @@ export async function setup({ env = {}, sandbox: sandboxOptions, allow = [], clo
     ...(clock !== undefined && { clock }),
     async sandbox(its) {
       parts = its
-      return standIn(sandbox)
+      const stand = standIn(sandbox)
+      return hasCdn ? stand : { ...stand, addresses: { ...stand.addresses, cdn: NO_CDN } }
     },
   })
   await migrateVillage(database.url, village)

@@ -32,7 +32,7 @@ ${view.showsJobs ? notes(view) : ''}`
 }
 
 async function notes(view: View): Promise<Html> {
-  const ranked = { type: 'RANK_RECALCULATION', at: undefined, schedules: ['rank-recalculation'] }
+  const ranked = { type: 'RANK_RECALCULATION', at: 'unknown', schedules: ['rank-recalculation'] } as const
   const link = `${view.basePath}/admin/jobs?q=${encodeURIComponent('type:SCREENSHOT_CAPTURE')}`
   return html`${await jobNote(view, ranked)}<p class="note">pictures by <a href="${link}">SCREENSHOT_CAPTURE</a></p>`
 }
