@@ -271,6 +271,7 @@ function bulkContracts({ queues, retry }: Common, config: VillageConfig) {
         ),
       }),
       dedupe: { key: ({ media_id }) => media_id },
+      limits: [defineLimit('images', { perProcess: config.media.concurrency })],
       attributes: ['media_id', 'kind'],
       examples: [{ media_id: SITE, kind: 'listing' }],
     }),

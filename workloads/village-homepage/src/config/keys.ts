@@ -128,7 +128,13 @@ const settings = z.strictObject({
       'request-interval': amount(0, 60).default(1),
     })
     .prefault({}),
-  media: z.strictObject({ 'max-bytes': whole(1_024, 15_728_640).default(15_728_640) }).prefault({}),
+  media: z
+    .strictObject({
+      'max-bytes': whole(1_024, 15_728_640).default(15_728_640),
+      /** Pictures that one worker process makes smaller at once: each takes a whole core. */
+      concurrency: whole(1, 100).default(2),
+    })
+    .prefault({}),
   screenshots: z
     .strictObject({
       /** Default: the one that npm brings for Linux on x64, or an installed Chromium or Chrome. */

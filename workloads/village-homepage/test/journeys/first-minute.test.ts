@@ -10,7 +10,7 @@ import { type StartedScript, startScript } from '../../../../test/support/start-
 const TYPES = [
   ...['RSS_FEED_REFRESH', 'WEATHER_REFRESH', 'LISTING_EXPIRATION', 'RANK_RECALCULATION', 'INBOUND_EMAIL'],
   ...['STOCK_REFRESH', 'MESSAGE_RELAY', 'SOCIAL_REFRESH', 'LINK_HEALTH_CHECK', 'SITEMAP_GENERATION', 'CLICK_ROLLUP'],
-  'AI_TAGGING',
+  ...['AI_TAGGING', 'IMAGE_PROCESSING', 'SCREENSHOT_CAPTURE'],
 ]
 const KEY = `test:${Buffer.alloc(32, 7).toString('base64')}`
 const MOST_MS = 120_000

@@ -43,10 +43,10 @@ async function seenWithoutReload(page: Page, text: string): Promise<void> {
     await page.evaluate(() => document.dispatchEvent(new Event('visibilitychange')))
     return page.getByText(text).count()
   }
-  await expect.poll(look, { interval: 300 }).toBeGreaterThan(0)
+  await expect.poll(look, { interval: 300, timeout: 60_000 }).toBeGreaterThan(0)
 }
 
-test('the page fills itself while it is looked at, without being reloaded', async () => {
+test('the page fills itself while it is looked at, without being reloaded', { timeout: 120_000 }, async () => {
   await using opened = await visit('Village')
   const { page } = opened
   await page.evaluate(() => {
