@@ -62,7 +62,7 @@ export async function variantsOf(
       .resize({ width, height, fit, position: isShot ? 'left top' : 'centre', withoutEnlargement: fit === 'inside' })
     for (const [format, made] of [
       ['webp', resized.clone().webp({ quality: 80 })],
-      ['avif', resized.clone().avif({ quality: 55, effort: 3 })],
+      ['avif', resized.clone().avif({ quality: 55, effort: 2 })],
     ] as const) {
       const { data, info } = await bytesOf(made)
       variants.push({ role, format, width: info.width, height: info.height, bytes: data })

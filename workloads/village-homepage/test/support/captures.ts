@@ -14,7 +14,7 @@ export async function addSite(t: Village, url: string, { title = 'A site', statu
 
 /** A village that only takes pictures. */
 export async function captureSetup(options: VillageSetup = {}) {
-  const env = { VILLAGECOMPUTE_JOBS_MAX_ATTEMPTS: '1', VILLAGECOMPUTE_SCREENSHOTS_LOAD_TIMEOUT: '5', ...options.env }
+  const env = { VILLAGECOMPUTE_JOBS_MAX_ATTEMPTS: '1', ...options.env }
   const t = await setup({ ...options, env })
   const handlers = t.village.handlers.filter(({ contract }) => contract.type === 'SCREENSHOT_CAPTURE')
   return {
@@ -24,6 +24,6 @@ export async function captureSetup(options: VillageSetup = {}) {
       const siteId = site ?? (await addSite(t, `${url}#${randomUUID()}`))
       return (await t.millrace.enqueue(t.parts.contracts.SCREENSHOT_CAPTURE, { site_id: siteId, url })).id
     },
-    ended: (id: string) => t.millrace.result(id, { timeout: '60s' }),
+    ended: (id: string) => t.millrace.result(id, { timeout: '110s' }),
   }
 }

@@ -4,11 +4,8 @@ import { crc32, deflateSync } from 'node:zlib'
 import sharp from 'sharp'
 import type { Village } from './setup.ts'
 
-/** Noise does not compress to nothing. */
 export const picture = (width: number, height: number) =>
-  sharp({
-    create: { width, height, channels: 3, background: '#4080c0', noise: { type: 'gaussian', mean: 128, sigma: 30 } },
-  })
+  sharp({ create: { width, height, channels: 3, background: '#4080c0' } })
 
 /** A photograph as cameras write it: lying on its side, with the place where it was taken. */
 export const photograph = (width = 800, height = 600): Promise<Buffer> =>
