@@ -55,7 +55,7 @@ test('the ridge route climbs and falls as the terrain does, within 1 %', async (
   expect(line?.['length-3d-m']).toBeGreaterThan(line?.['length-2d-m'] ?? 0)
 })
 
-test('at most 4 requests at a time go out for a job, and 8 for all', async () => {
+test('at most 4 requests at a time go out for a job, and 8 for all', { timeout: 90_000 }, async () => {
   await using t = await setup({ hasSampleData: true })
   const { wcs } = t.sandbox
   const real = wcs.answer.bind(wcs)
