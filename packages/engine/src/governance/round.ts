@@ -27,6 +27,7 @@ export interface Candidate extends Metered {
   readonly id: string
   /** Of its stream in the walk; -1: its last run crashed. */
   readonly nth: number
+  readonly priority: number
   readonly runAtS: number
 }
 
@@ -215,10 +216,10 @@ export class Round {
     }
   }
 
-  #candidate([nth, tenant, , id, type, , runAtS, payload]: Seen): Candidate[] {
+  #candidate([nth, tenant, , id, type, priority, runAtS, payload]: Seen): Candidate[] {
     if (id === null) return []
     const cost = payload === null ? 1 : jobCost(this.#contractOf(type), this.#keys, { tenant, payload })
-    return [{ id, tenant, type, nth, runAtS, cost }]
+    return [{ id, tenant, type, nth, priority, runAtS, cost }]
   }
 
   #isTypePaused(type: string): boolean {
@@ -236,7 +237,10 @@ export class Round {
   }
 }
 
-/** Of each tenant in the order in which they are to run; the tenants in the order of the walk. */
+/**
+ * Of each tenant in the order in which they are to run; the tenants in the order of the walk. A tenant's priorities are streams of
+ * their own there; all jobs without tenant are one.
+ */
 function inOrder(a: Candidate, b: Candidate): number {
-  return a.nth - b.nth || a.runAtS - b.runAtS || compareIds(a.id, b.id)
+  return a.nth - b.nth || a.priority - b.priority || a.runAtS - b.runAtS || compareIds(a.id, b.id)
 }

@@ -64,6 +64,23 @@ describe('a limit on what runs at once', () => {
     expect(door.most).toBe(3)
   })
 
+  test('keeps the order of priorities, also of a job that comes later', async () => {
+    await using t = await setup()
+    const order: number[] = []
+    const ended = signal()
+    const millrace = t.client([shot])
+    await millrace.enqueueMany(shot, numbered(30), { priority: 200 })
+    const handler = implement(shot, async ({ n }) => {
+      order.push(n)
+      if (order.length === 6) await millrace.enqueue(shot, { n: 100 }, { priority: 100 })
+      if (order.length === 31) ended.resolve()
+    })
+    await millrace.work({ handlers: [handler] })
+    await ended.promise
+    // Jobs that were claimed already may start before it.
+    expect(order.indexOf(100)).toBeLessThan(20)
+  })
+
   test('does not hold up other types of the queue', async () => {
     await using t = await setup()
     const door = gate()
