@@ -3,7 +3,10 @@ import { expect, test } from 'vitest'
 import { addTo, bucketOf, countIn, percentileMs } from '#src/histogram'
 
 test('a percentile lies within half a doubling of the value that it stands for', () => {
-  const values = fc.array(fc.double({ min: 1, minExcluded: true, max: 30_000_000, noNaN: true }), { minLength: 1, maxLength: 300 })
+  const values = fc.array(fc.double({ min: 1, minExcluded: true, max: 30_000_000, noNaN: true }), {
+    minLength: 1,
+    maxLength: 300,
+  })
   fc.assert(
     fc.property(values, fc.constantFrom(0.5, 0.95, 0.99), (all, share) => {
       const histogram: number[] = []
