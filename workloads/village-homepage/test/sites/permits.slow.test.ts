@@ -1,5 +1,6 @@
 // Twelve sites at once, as many browsers as P12 permits.
 import { expect, test } from 'vitest'
+import { signal } from '../../../../packages/engine/test/support/setup.ts'
 import { captureSetup } from '../support/captures.ts'
 import { startFeedServer } from '../support/feed-server.ts'
 
@@ -9,9 +10,14 @@ test('of twelve screenshots at once never more than three are taken, and all com
   await using server = await startFeedServer()
   await using t = await captureSetup({ allow: [server.address] })
   let [open, most] = [0, 0]
-  server.set('/page', (_request, response) => {
+  const three = signal()
+  server.set('/page', async (_request, response) => {
     open += 1
     most = Math.max(most, open)
+    // The first ones are answered when three browsers have asked, so that all permits are seen in use.
+    if (open === 3) three.resolve()
+    await three.promise
+    // A fourth one would come meanwhile.
     setTimeout(() => {
       open -= 1
       response.writeHead(200, { 'content-type': 'text/html' }).end('<title>Page</title>')
