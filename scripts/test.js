@@ -23,7 +23,7 @@ try {
 async function main() {
   const first = await run('first', args)
   if (first.code === 0) return 0
-  // A file that could not be loaded, an error outside of any test, an interrupt: a second try would hide it.
+  // A file that could not be loaded, an error that came during no test, an interrupt: a second try would hide it.
   const { failures, isOnlyTests } = first
   if (!isOnlyTests || failures.length === 0 || failures.length > MOST_FAILURES) return first.code
 
