@@ -45,6 +45,15 @@ join candidates using (id)
 where item.id = free.id
 returning item.id, title, description, content, turn, item.published_at`
 
+/** Items that a claim would take, if nobody held their rows at this moment. */
+const FREE_EXIST = `
+select exists (
+  select from village.feed_items
+  where not ai_tagged
+    and (tag_after is null or tag_after <= now())
+    and (tagging_until is null or tagging_until < now())
+) as free_exist`
+
 /**
  * The item's turn has come: renews its claim, and looks for an item with the same text that has tags. If there is none, a
  * call is noted at its highest cost before it is made: if the process dies meanwhile, nobody knows what it has cost.
@@ -184,6 +193,12 @@ export class BatchItems {
 
   async unsent(callId: string): Promise<void> {
     await this.#db.query(CALL_UNSENT, [callId])
+  }
+
+  /** Some wait, whether somebody holds their rows at this moment or not. */
+  async freeExist(): Promise<boolean> {
+    const { rows } = await this.#db.query(FREE_EXIST)
+    return (rows[0] as { free_exist: boolean } | undefined)?.free_exist === true
   }
 
   async release(itemIds: readonly string[]): Promise<void> {

@@ -1,6 +1,7 @@
 // AI_TAGGING: tags items batch by batch, within the monthly budget. It may run several times at once, and die anywhere:
 // a call is noted before it is made, reserved before it is noted, and counted once.
 import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
 import {
   BudgetExceeded,
   type Implementation,
@@ -25,6 +26,10 @@ import { repairUsage, settleBatch } from './usage.ts'
 
 /** Items of a batch by how far the budget is used up. */
 export const BATCH_SIZES = { NORMAL: 20, REDUCE: 10, QUEUE: 0, HARD_STOP: 0 } as const
+
+/** What holds the rows of all items is over within seconds. */
+const MOST_CLAIMS = 20
+const BETWEEN_CLAIMS_MS = 250
 
 /** No batch begins later: the job's timeout is 45 minutes. */
 const SOFT_END_MS = 40 * 60_000
@@ -97,7 +102,7 @@ class TaggingRun {
     const ctx = this.#ctx
     const id = randomUUID()
     const items = new BatchItems(parts.database, id, { jobId: ctx.jobId, model: parts.config.ai.model })
-    const claimed = await items.claim(size)
+    const claimed = await this.#claim(items, size)
     if (claimed.length === 0) return 'nothing left'
     const prepared = claimed.map((item) => {
       const request = buildPrompt(item, parts.config)
@@ -115,6 +120,15 @@ class TaggingRun {
       // Counted first: if the claims stay, they run out by themselves.
       if (reservation !== undefined) await settleBatch(parts.database, id, reservation)
       await items.release(claimed.map((item) => item.id))
+    }
+  }
+
+  /** A ranking holds the rows of all items for a moment, and a claim passes over what somebody holds: then it is made again. */
+  async #claim(items: BatchItems, size: number) {
+    for (let tries = 1; ; tries++) {
+      const claimed = await items.claim(size)
+      if (claimed.length > 0 || tries === MOST_CLAIMS || !(await items.freeExist())) return claimed
+      await sleep(BETWEEN_CLAIMS_MS, undefined, { signal: this.#ctx.signal })
     }
   }
 

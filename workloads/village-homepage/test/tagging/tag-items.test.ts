@@ -1,4 +1,5 @@
 import { runJob } from 'millrace/testing'
+import pg from 'pg'
 import { expect, test } from 'vitest'
 import { addItems, addSource, itemStates, ledgers } from '../support/articles.ts'
 import { setup } from '../support/setup.ts'
@@ -20,6 +21,23 @@ test('items get tags, and what that cost stands in the same amount everywhere', 
   expect({ usage, calls, requests, uncounted }).toEqual({ usage: provider, calls: provider, requests: 3, uncounted: 0 })
   expect(report.outcome === 'completed' && report.result?.cost_cents).toBe(provider / 10_000)
   expect((await t.millrace.budgets.get('ai-tagging')).used).toBe(provider)
+})
+
+test('items whose rows a ranking holds at this moment are tagged when it is done', async () => {
+  await using t = await setup()
+  await addItems(t, 2)
+  const ranking = new pg.Client({ connectionString: t.url })
+  await ranking.connect()
+  await ranking.query('begin')
+  await ranking.query('update village.feed_items set rank_score = 1')
+  const running = runJob(t.handler('AI_TAGGING'), {}, { millrace: t.millrace })
+  // It has found them held once: the statement that looks whether any are free has run.
+  await expect
+    .poll(() => t.sql(`select 1 from pg_stat_activity where query like '%free_exist%' and pid <> pg_backend_pid()`))
+    .not.toEqual([])
+  await ranking.query('commit')
+  await ranking.end()
+  expect(await running).toMatchObject({ outcome: 'completed', result: { tagged: 2, left: 0 } })
 })
 
 test('an item with the text of a tagged one gets its tags without a call', async () => {
