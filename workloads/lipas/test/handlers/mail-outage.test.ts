@@ -9,7 +9,7 @@ test('a mail server that refuses connections opens the breaker, which closes aga
   await using gate = await closedGate()
   await using t = await setup({ env: { LIPAS_SMTP_URL: `smtp://127.0.0.1:${gate.port}` }, hasSampleData: true })
   const breaker = () => t.millrace.breakers.get(services.email.name)
-  await t.millrace.breakers.configure(services.email.name, { openFor: '500ms', by: 'test' })
+  await t.millrace.breakers.configure(services.email.name, { openFor: '3s', by: 'test' })
   await t.work()
 
   const opened = t.millrace.events.next('breaker_opened')
